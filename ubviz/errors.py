@@ -1,0 +1,84 @@
+"""One class for each mistake that ubviz tells its user about.
+
+Every message is one sentence or two: what happened, which objects by name, what to do.
+Where a caller of ``threading`` or ``torch`` would expect a builtin exception, the class inherits it.
+"""
+
+from __future__ import annotations
+
+
+class UbvizError(Exception):
+    """Base of everything ubviz raises on purpose."""
+
+
+class RuntimeUnavailable(UbvizError):
+    """The runtime asked for cannot run on this machine."""
+
+
+class MixedRuntimes(UbvizError, TypeError):
+    """Streams or events of two runtimes were combined."""
+
+
+class NotAMicrobatchThread(UbvizError, KeyError):
+    """A ``dbo_*`` function was called from a thread that runs no microbatch while some are alive."""
+
+    def __str__(self) -> str:  # KeyError would show the repr
+        return str(self.args[0]) if self.args else ""
+
+
+class ContextReused(UbvizError, RuntimeError):
+    """A ``UBatchContext`` was entered a second time."""
+
+
+class ProtocolError(UbvizError, AssertionError):
+    """A step of the hand-over protocol was taken out of order."""
+
+
+class NoReceiver(UbvizError, RuntimeError):
+    """A receive hook was registered for a microbatch that has already left."""
+
+
+class WrapperBusy(UbvizError, RuntimeError):
+    """A wrapper was called while microbatches were running."""
+
+
+class SlicingError(UbvizError, ValueError):
+    """A batch cannot be split as asked."""
+
+
+class AsyncError(UbvizError, RuntimeError):
+    """Work queued on a stream failed; raised by the next synchronize that covers it."""
+
+    reported = False
+
+
+class StreamClosed(UbvizError, RuntimeError):
+    """Work was launched on a stream that has been closed."""
+
+
+class TimingError(UbvizError, RuntimeError):
+    """An elapsed time was asked for that does not exist (yet)."""
+
+
+class StreamStuck(UbvizError, TimeoutError):
+    """A stream did not finish its work within the runtime's time limit."""
+
+
+class Stalled(UbvizError, RuntimeError):
+    """Every known thread is parked and every stream idle: nothing can go on."""
+
+
+class NotATrace(UbvizError, ValueError):
+    """A file, or its content, is not a trace that can be read."""
+
+
+class MissingFile(UbvizError, FileNotFoundError):
+    """A file to read, or a folder to write into, does not exist."""
+
+
+class MissingExtra(UbvizError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class BadArgument(UbvizError, ValueError):
+    """An argument has a value that cannot be used."""

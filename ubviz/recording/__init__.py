@@ -1,0 +1,5 @@
+"""Recording: from a runtime's hooks to a Trace."""
+
+from .recorder import Recording, record
+
+__all__ = ["Recording", "record"]

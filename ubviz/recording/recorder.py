@@ -1,0 +1,172 @@
+"""The recorder: listens to a runtime, and makes a Trace of what it was told.
+
+While recording, one trace event is one ``list.extend`` of seven values into a flat buffer: time, thread, kind,
+object, argument, code, offset. No dict, no string and no tuple is kept for it; names are given when the trace
+is built.
+"""
+
+from __future__ import annotations
+
+import datetime
+import sys
+import threading
+import time
+from threading import get_ident
+from types import TracebackType
+from typing import Any
+
+from ..errors import BadArgument
+from ..runtime.base import Runtime
+from ..trace.model import Trace
+from .sites import MECHANISM, SKIP, Levels
+from .story import STRIDE, Story
+from .watchdog import Watchdog
+
+
+class Recording:
+    """Records a runtime while its ``with`` block runs; see ``record``."""
+
+    def __init__(self, rt: Runtime, keep: int | None, watchdog_s: float | None, on_stall: str) -> None:
+        self.runtime = rt
+        self.keep = keep
+        self._facts: list[Any] = []
+        self._ends: list[int] = []  # where in the facts each step has ended
+        self._dropped_steps = 0
+        self._levels = Levels()
+        self._trace: Trace | None = None
+        self._on = False
+        self._meta: dict[str, Any] = {}
+        self._watchdog = Watchdog(self, watchdog_s, on_stall) if watchdog_s is not None else None
+        self.host, self.device = self._listeners()
+
+    # ---- the hot path
+
+    def _listeners(self) -> tuple[Any, Any]:
+        """Two functions with everything they need in local variables; called at once, in any thread."""
+        now, ident, frame = self.runtime.now_ns, get_ident, sys._getframe
+        extend, levels = self._facts.extend, self._levels
+
+        def host(kind: str, obj: Any, arg: Any) -> None:
+            at = frame(2)
+            code = at.f_code
+            if levels[code.co_filename]:
+                extend((now(), ident(), kind, obj, arg, *far_site(at)))
+            else:
+                extend((now(), ident(), kind, obj, arg, code, at.f_lasti))
+
+        def far_site(at: Any) -> tuple[Any, Any]:
+            """Walk out of the runtime to the site; from the mechanism's module on to the caller."""
+            while at is not None and levels[at.f_code.co_filename] == SKIP:
+                at = at.f_back
+            if at is None:
+                return None, None
+            if levels[at.f_code.co_filename] != MECHANISM:
+                return at.f_code, at.f_lasti
+            site = at
+            while at is not None and levels[at.f_code.co_filename]:
+                at = at.f_back
+            caller = (at.f_code, at.f_lasti) if at is not None else (None, None)
+            return (site.f_code, *caller), site.f_lasti
+
+        def host_in_steps(kind: str, obj: Any, arg: Any) -> None:
+            host(kind, obj, arg)
+            if kind == "step.end":
+                self._step_ended()
+
+        def device(kind: str, obj: Any, arg: Any) -> None:
+            extend((now(), ident(), kind, obj, arg, None, None))
+
+        return (host if self.keep is None else host_in_steps), device
+
+    def _step_ended(self) -> None:
+        assert self.keep is not None
+        self._ends.append(len(self._facts))
+        if len(self._ends) > self.keep:
+            cut = self._ends.pop(0)
+            del self._facts[:cut]
+            self._ends = [end - cut for end in self._ends]
+            self._dropped_steps += 1
+
+    # ---- the block
+
+    def __enter__(self) -> Recording:
+        self._meta = {
+            **self.runtime.describe(),
+            "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "snapshot": self.runtime.snapshot(),
+        }
+        self.main_ident = get_ident()
+        self._origin_ns = self.runtime.now_ns()
+        self._meta["base_ns"] = time.time_ns()
+        self._on = True
+        self.runtime.hooks.subscribe(self)
+        if self._watchdog is not None:
+            self._watchdog.start()
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        if exc is not None and self.runtime.hooks.host is not None:
+            self.runtime.hooks.host("error", None, {"type": type(exc).__name__, "text": str(exc)})
+        self.runtime.hooks.unsubscribe(self)
+        if self._watchdog is not None:
+            self._watchdog.stop()
+        self._trace = self._build()
+        self._on = False
+        self._facts.clear()
+
+    # ---- the result
+
+    @property
+    def trace(self) -> Trace:
+        """What was recorded: a snapshot inside the block, the whole after it."""
+        if self._trace is not None:
+            return self._trace
+        if not self._on:
+            raise BadArgument("nothing is recorded yet: enter the block first, `with ubviz.record(rt) as rec:`")
+        return self._build()
+
+    @property
+    def facts_nbytes(self) -> int:
+        """Bytes the buffer's own list holds."""
+        return sys.getsizeof(self._facts)
+
+    def _build(self) -> Trace:
+        facts = self._facts[: len(self._facts) // STRIDE * STRIDE]
+        story = Story(facts, self._origin_ns, self.main_ident, threading.main_thread().ident)
+        return story.trace(self._meta, self._dropped_steps)
+
+
+def record(
+    rt: Runtime,
+    *,
+    keep: int | None = None,
+    kernels: str | None = None,
+    watchdog_s: float | None = 5.0,
+    on_stall: str = "raise",
+) -> Recording:
+    """Record everything that ``rt`` does inside a ``with`` block.
+
+    ``keep`` holds on to the last so many steps only. The watchdog fires when every known thread is parked and
+    every stream idle for ``watchdog_s`` seconds; ``on_stall="raise"`` then ends all waits with ``Stalled``,
+    ``"report"`` only prints who waits for what. ``kernels`` chooses between sources of kernel spans on runtimes
+    that have several; host has one.
+
+    >>> with ubviz.record(rt) as rec:  # doctest: +SKIP
+    ...     wrapper(hidden_states=x)
+    >>> rec.trace  # doctest: +SKIP
+    <Trace: 1,204 trace events, 890 spans, 610 flows, 5 lanes, 1 step>
+
+    Raises ``BadArgument`` for values that it cannot use. After an exception in the block the trace is there,
+    with an ``error`` trace event at its end.
+    """
+    if keep is not None and keep < 1:
+        raise BadArgument(f"keep is a number of steps, at least 1, not {keep}")
+    if kernels is not None:
+        raise BadArgument(f"runtime {rt.name!r} has one source of kernel spans; leave kernels={kernels!r} out")
+    if on_stall not in ("raise", "report"):
+        raise BadArgument(f'on_stall is "raise" or "report", not {on_stall!r}')
+    if watchdog_s is not None and not watchdog_s > 0:
+        raise BadArgument(f"watchdog_s is a time in seconds above 0, or None, not {watchdog_s}")
+    return Recording(rt, keep, watchdog_s, on_stall)

@@ -1,0 +1,65 @@
+"""The watchdog: notices when nothing can go on, and says who waits for what.
+
+It fires when every known thread is parked and every stream idle for a given time, never for a long kernel.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..runtime.host_sync import Parked
+    from .recorder import Recording
+
+_CHECKS = 8  # looks within one time limit
+
+
+class Watchdog:
+    """Watches the runtime of one recording from a thread of its own."""
+
+    def __init__(self, recording: Recording, limit_s: float, on_stall: str) -> None:
+        self._recording = recording
+        self._limit_s = limit_s
+        self._on_stall = on_stall
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="ubviz watchdog", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join()
+        self._recording.runtime.parking.resume()
+
+    def _watch(self) -> None:
+        rt = self._recording.runtime
+        reported = False
+        while not self._over.wait(self._limit_s / _CHECKS):
+            parked = list(rt.parking.waiting.values())
+            if reported or not self._stalled(parked):
+                continue
+            reported = True
+            text = report(parked, self._limit_s)
+            if self._on_stall == "raise":
+                rt.parking.interrupt(text)
+            else:
+                print(text, file=sys.stderr)
+
+    def _stalled(self, parked: list[Parked]) -> bool:
+        rt = self._recording.runtime
+        waiting = {p.thread.ident for p in parked}
+        known = {thread.ident for thread in list(rt.threads)} | {self._recording.main_ident}
+        newest = max((p.since_ns for p in parked), default=0)
+        old_enough = rt.now_ns() - newest > self._limit_s * 1e9
+        return bool(parked) and known <= waiting and old_enough and rt.idle()
+
+
+def report(parked: list[Parked], limit_s: float) -> str:
+    """Who waits for what, one line a thread."""
+    lines = [f"nothing has moved for {limit_s:g} s: every thread waits and every stream is idle"]
+    for p in sorted(parked, key=lambda p: p.thread.name):
+        lines.append(f"  {p.thread.name} is in {p.kind} of {p.obj!r}")
+    return "\n".join(lines)

@@ -1,0 +1,31 @@
+"""Choosing a runtime by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import BadArgument, RuntimeUnavailable
+
+NAMES = ("auto", "host")
+
+
+def get_runtime(name: str = "auto", **options: Any) -> Any:
+    """A new runtime: ``"host"`` is emulated streams on this machine's CPU, ``"auto"`` the best there is.
+
+    >>> rt = get_runtime("host")
+    >>> rt.name
+    'host'
+
+    Raises ``BadArgument`` for an unknown name, ``RuntimeUnavailable`` where what it needs is not installed.
+    """
+    if name not in NAMES:
+        raise BadArgument(f"there is no runtime {name!r}; this version has {', '.join(NAMES)}")
+    if options:
+        raise BadArgument(f"runtime {name!r} takes no option {next(iter(options))!r}")
+    try:
+        from .host import HostRuntime
+    except ImportError as error:
+        raise RuntimeUnavailable(
+            f"the host runtime needs PyTorch, which is not installed ({error}): pip install 'ubviz[run]'"
+        ) from None
+    return HostRuntime()

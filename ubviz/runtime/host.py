@@ -1,0 +1,289 @@
+"""CUDA streams on a CPU, in real time.
+
+Inside ``rt.device_context()`` ordinary PyTorch code is asynchronous: a dispatch mode (``host_ops``) turns each
+operation into "allocate the outputs now, run the kernel later" on the current stream (``host_streams``). What
+this emulation does not show: streaming multiprocessors shared by overlapping kernels, and memory reused too
+early (a queued item keeps its tensors alive).
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from ..errors import AsyncError
+from . import host_streams as device
+from . import host_sync as sync
+from .base import Launch
+from .hooks import Hooks
+from .host_ops import DeviceContext
+
+class _StreamContext:
+    def __init__(self, runtime: HostRuntime, stream: device.Stream | None) -> None:
+        self._runtime, self._stream = runtime, stream
+
+    def __enter__(self) -> device.Stream | None:
+        self._before = self._runtime.current_stream()
+        if self._stream is not None:
+            if (host := self._runtime.hooks.host) is not None:
+                host("stream.switch", self._stream, self._before)
+            self._runtime._local.stream = self._stream
+        return self._stream
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            if (host := self._runtime.hooks.host) is not None:
+                host("stream.switch", self._before, self._stream)
+            self._runtime._local.stream = self._before
+
+
+class Operation:
+    """A named piece of work: the launches made inside, in this thread, belong to it."""
+
+    __slots__ = ("_outer", "_runtime", "cls", "duration_ns", "layer", "name", "reads", "writes")
+
+    def __init__(
+        self,
+        runtime: HostRuntime,
+        name: str,
+        cls: str = "compute",
+        layer: int | None = None,
+        duration_ns: int | None = None,
+        reads: Iterable[Any] = (),
+        writes: Iterable[Any] = (),
+    ) -> None:
+        self._runtime, self.name, self.cls, self.layer = runtime, name, cls, layer
+        self.duration_ns, self.reads, self.writes = duration_ns, reads, writes
+        self._outer: Operation | None = None
+
+    def __enter__(self) -> Operation:
+        local = self._runtime._local
+        self._outer, local.op = local.op, self
+        if (host := self._runtime.hooks.host) is not None:
+            host("op.begin", self, None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runtime._local.op = self._outer
+        if (host := self._runtime.hooks.host) is not None:
+            host("op.end", self, None)
+
+
+class _Local(threading.local):
+    stream: device.Stream | None = None
+    op: Operation | None = None
+
+
+class HostRuntime:
+    """Threads, streams and events of one machine's CPU.
+
+    >>> rt = HostRuntime()
+    >>> a, b, done = rt.Stream("a"), rt.Stream("b"), rt.Event("done")
+    >>> said = []
+    >>> rt.launch("first", said.append, 1, stream=a)
+    >>> done.record(a); b.wait_event(done)
+    >>> rt.launch("second", said.append, 2, stream=b)
+    >>> rt.synchronize(); said
+    [1, 2]
+    >>> rt.close()
+    """
+
+    name = "host"
+    now_ns = staticmethod(time.perf_counter_ns)
+
+    def __init__(self) -> None:
+        self.hooks = Hooks()
+        self.parking = sync.Parking()
+        self.threads: set[threading.Thread] = set()
+        self._streams: weakref.WeakSet[device.Stream] = weakref.WeakSet()
+        self._errors: list[AsyncError] = []
+        self._local = _Local()
+        self._correlations = itertools.count(1)
+        self._buffers = itertools.count(1)
+        self._objects: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._default: device.Stream | None = None
+        self._default_lock = threading.Lock()
+        _open_runtimes.add(self)
+
+    # ---- making things
+
+    def Thread(self, target: Callable[..., Any], args: tuple[Any, ...] = (), name: str | None = None) -> sync.Thread:
+        return sync.Thread(self, _in_same_modes(target), args, name)
+
+    def Barrier(self, parties: int, name: str | None = None) -> sync.Barrier:
+        return self._known(sync.Barrier(self, parties, name))
+
+    def HostEvent(self, name: str | None = None) -> sync.HostEvent:
+        return self._known(sync.HostEvent(self, name))
+
+    def Stream(self, name: str | None = None) -> device.Stream:
+        return device.Stream(self, name)
+
+    def Event(self, name: str | None = None, enable_timing: bool = False) -> device.Event:
+        return self._known(device.Event(self, name, enable_timing))
+
+    def _known(self, obj: Any) -> Any:
+        self._objects.add(obj)
+        return obj
+
+    def Link(self, name: str = "network") -> device.Link:
+        return device.Link(self, name)
+
+    def op(
+        self,
+        name: str,
+        cls: str = "compute",
+        layer: int | None = None,
+        duration_ns: int | None = None,
+        reads: Iterable[Any] = (),
+        writes: Iterable[Any] = (),
+    ) -> Operation:
+        """One named operation around ordinary torch code; ``duration_ns`` is for runtimes that model time."""
+        return Operation(self, name, cls, layer, duration_ns, reads, writes)
+
+    # ---- the current stream
+
+    def default_stream(self) -> device.Stream:
+        with self._default_lock:
+            if self._default is None:
+                self._default = device.Stream(self, "default")
+            return self._default
+
+    def current_stream(self) -> device.Stream:
+        stream = self._local.stream
+        return stream if stream is not None else self.default_stream()
+
+    def set_stream(self, stream: device.Stream) -> None:
+        if (host := self.hooks.host) is not None:
+            host("stream.switch", stream, self.current_stream())
+        self._local.stream = stream
+
+    def stream(self, stream: device.Stream | None) -> _StreamContext:
+        """``with rt.stream(s):`` makes ``s`` this thread's current stream."""
+        return _StreamContext(self, stream)
+
+    # ---- launching
+
+    def device_context(self) -> DeviceContext:
+        """Run this thread's PyTorch operations on its current stream; outermost, once per thread."""
+        return DeviceContext(self)
+
+    def launch(
+        self,
+        name: str,
+        fn: Callable[..., Any] | None = None,
+        *args: Any,
+        cls: str = "other",
+        duration_ns: int | None = None,
+        reads: Iterable[Any] = (),
+        writes: Iterable[Any] = (),
+        stream: device.Stream | None = None,
+        host_wait: bool = False,
+        sends: device.Flight | None = None,
+        receives: device.Flight | None = None,
+    ) -> None:
+        """Queue ``fn(*args)`` on ``stream`` (the current one) as one kernel.
+
+        ``duration_ns`` is the least time that it takes: a timed wait fills it up. ``sends`` departs when the
+        kernel ends; with ``receives`` the kernel spins until that flight has arrived. ``host_wait=True`` returns
+        only when the kernel is done. ``reads`` and ``writes`` are tensors.
+        """
+        stream = stream or self.current_stream()
+        launch = None
+        host = self.hooks.host
+        if host is not None:
+            launch = Launch(
+                next(self._correlations), name, cls, self._local.op, self.buffers(reads), self.buffers(writes),
+                host_wait, sends, receives, duration_ns,
+            )  # fmt: skip
+            host("kernel.launch", stream, launch)
+        stream.submit(launch, device.run_launch, (fn, args, duration_ns, sends, receives, launch))
+        if host_wait:
+            try:
+                marker = device.Marker(stream)
+                stream._put(stream._fire, (marker, None))
+                stream._join(marker)
+            finally:
+                if host is not None:
+                    host("returned", stream, None)
+
+    def buffers(self, tensors: Iterable[Any]) -> tuple[int, ...]:
+        """Numbers of the tensors' storages, by this runtime's counter (an address would be reused)."""
+        out = []
+        for tensor in tensors:
+            storage = tensor.untyped_storage()
+            number = getattr(storage, "_ubviz_buffer", None)
+            if number is None:
+                number = storage._ubviz_buffer = next(self._buffers)
+            out.append(number)
+        return tuple(out)
+
+    # ---- waiting and ending
+
+    def synchronize(self) -> None:
+        """Block until all streams are done; raise the first error found."""
+        first: AsyncError | None = None
+        for stream in self.streams():
+            try:
+                stream.synchronize()
+            except AsyncError as error:
+                first = first or error
+        if first is not None:
+            raise first
+
+    def streams(self) -> list[device.Stream]:
+        """The streams that are open."""
+        return list(self._streams)
+
+    def idle(self) -> bool:
+        """True when no stream has work."""
+        return all(stream.query() for stream in self.streams())
+
+    def describe(self) -> dict[str, Any]:
+        """Facts for a recording's meta."""
+        return {"runtime": self.name, "device": "cpu", "torch": torch.__version__}
+
+    def snapshot(self) -> dict[str, Any]:
+        """Flags, counts and record numbers of everything that exists now, for a recording that begins late."""
+        parts = sorted((type(obj).__name__, obj.name or "", obj.state()) for obj in list(self._objects))
+        return {kind: {n: state for k, n, state in parts if k == kind and n} for kind, _, _ in parts}
+
+    def close(self) -> None:
+        """End the streams' workers once their queues are empty."""
+        for stream in self.streams():
+            stream.close()
+            if threading.current_thread() is not stream._thread:
+                stream._thread.join(2.0)
+        self._default = None
+
+
+def _in_same_modes(target: Callable[..., Any]) -> Callable[..., Any]:
+    """Gradient and inference mode belong to a thread; a new one takes over its creator's."""
+    inference, grad = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+
+    def run(*args: Any) -> Any:
+        with torch.inference_mode(inference), torch.set_grad_enabled(grad):
+            return target(*args)
+
+    return run
+
+
+_open_runtimes: weakref.WeakSet[HostRuntime] = weakref.WeakSet()
+
+
+@atexit.register
+def _end() -> None:
+    """End the workers before the interpreter goes, and say which errors nobody was told of."""
+    for runtime in list(_open_runtimes):
+        runtime.close()
+        for error in runtime._errors:
+            if not error.reported:
+                print(f"ubviz: never synchronized: {error}", file=sys.stderr)

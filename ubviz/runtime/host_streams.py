@@ -1,0 +1,326 @@
+"""Streams, events and links of the host runtime: a stream is a worker thread with a queue.
+
+In words:
+1. A stream is a queue and one daemon thread, in inference mode, with one intra-op thread.
+2. Recording an event makes a fresh marker (a held lock), queues "release it", and makes it the event's current.
+3. Waiting takes the event's current marker now and queues "acquire, release". Only markers that are already
+   queued can be waited for, so streams cannot deadlock one another.
+4. An error in queued work sticks to the stream: later items are skipped, waits carry it to other streams, and
+   the next synchronize raises it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ..errors import AsyncError, MixedRuntimes, StreamClosed, StreamStuck, TimingError
+from .base import Launch
+
+if TYPE_CHECKING:
+    from .host import HostRuntime
+
+_now = time.perf_counter_ns
+DEPTH = 1024  # items a stream may lag behind before launching blocks, as CUDA's launch queue does
+STUCK_S = 120.0  # how long a synchronize waits before it says that the stream is stuck
+
+
+class Marker:
+    """One recorded point of a stream. The lock is held until the worker reaches the point."""
+
+    __slots__ = ("done", "error", "lock", "record", "stream", "t_ns")
+
+    def __init__(self, stream: Stream, record: int | None = None) -> None:
+        self.lock = threading.Lock()
+        self.lock.acquire()
+        self.stream, self.record = stream, record
+        self.done, self.t_ns = False, 0
+        self.error: AsyncError | None = None
+
+    def fire(self, error: AsyncError | None) -> None:
+        self.t_ns, self.error, self.done = _now(), error, True
+        self.lock.release()
+
+    def wait(self, timeout: float = -1) -> bool:
+        if not self.done:
+            if not self.lock.acquire(timeout=timeout):
+                return False
+            self.lock.release()  # let the next waiter through
+        return True
+
+
+class Event:
+    """A point in a stream's work that another stream, or the host, can wait for."""
+
+    def __init__(self, runtime: HostRuntime, name: str | None = None, enable_timing: bool = False) -> None:
+        self.runtime, self.name, self.enable_timing = runtime, name, enable_timing
+        self._marker: Marker | None = None
+        self._records = itertools.count(1)
+
+    def record(self, stream: Stream | None = None) -> None:
+        stream = stream or self.runtime.current_stream()
+        if getattr(stream, "runtime", None) is not self.runtime:
+            raise MixedRuntimes(f"{self!r} cannot be recorded on {stream!r}: it belongs to another runtime")
+        marker = Marker(stream, next(self._records))
+        if (host := self.runtime.hooks.host) is not None:
+            host("event.record", self, (stream, marker.record))
+        stream._put(stream._fire, (marker, self))
+        self._marker = marker
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Make ``stream`` (the current one) wait for the record that is current now."""
+        stream = stream or self.runtime.current_stream()
+        if (host := self.runtime.hooks.host) is not None:
+            host("event.wait", self, (stream, self._marker and self._marker.record))
+        stream._wait(self)
+
+    def query(self) -> bool:
+        done = self._marker is None or self._marker.done
+        if (host := self.runtime.hooks.host) is not None:
+            host("event.query", self, done)
+        return done
+
+    def synchronize(self) -> None:
+        """Block until the current record has been reached; raise what failed before it."""
+        host = self.runtime.hooks.host
+        if host is not None:
+            host("event.synchronize", self, None)
+        try:
+            if (marker := self._marker) is not None:
+                marker.stream._join(marker)
+        finally:
+            if host is not None:
+                host("returned", self, None)
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds from this event's record to ``end``'s; both must have completed."""
+        for event in (self, end):
+            if not event.enable_timing:
+                raise TimingError(f"{event!r} was made without enable_timing=True: it has no time")
+            if event._marker is None or not event._marker.done:
+                raise TimingError(f"{event!r} has not completed: record it and synchronize before asking for a time")
+        assert self._marker is not None
+        assert end._marker is not None
+        return (end._marker.t_ns - self._marker.t_ns) / 1e6
+
+    def state(self) -> Any:
+        """The number of the current record; None when never recorded."""
+        return self._marker and self._marker.record
+
+    def __repr__(self) -> str:
+        state = "never recorded" if self._marker is None else "done" if self._marker.done else "pending"
+        return f"<event {self.name or 'unnamed'}: {state}>"
+
+
+class Stream:
+    """A first-in, first-out queue of device work, run by one worker thread."""
+
+    def __init__(self, runtime: HostRuntime, name: str | None = None) -> None:
+        self.runtime, self.name = runtime, name
+        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._launched = self._done = 0
+        self._error: AsyncError | None = None  # sticky: later items are skipped until it is raised
+        self._running: str | None = None
+        self._closed = False
+        self._thread = threading.Thread(
+            target=_work, args=(self._queue,), name=f"stream {name or 'unnamed'}", daemon=True
+        )
+        self._thread.start()
+        weakref.finalize(self, self._queue.put, None)  # a stream that nobody holds ends its worker
+        runtime._streams.add(self)
+
+    def record_event(self, event: Event | None = None) -> Event:
+        event = event or Event(self.runtime)
+        marker = Marker(self, next(event._records))
+        if (host := self.runtime.hooks.host) is not None:
+            host("event.record", event, (self, marker.record))
+        self._put(self._fire, (marker, event))
+        event._marker = marker
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Let this stream's later work wait for the record of ``event`` that is current now."""
+        if getattr(event, "runtime", None) is not self.runtime:
+            raise MixedRuntimes(f"{self!r} cannot wait for {event!r}: it belongs to another runtime")
+        if (host := self.runtime.hooks.host) is not None:
+            host("event.wait", event, (self, event._marker and event._marker.record))
+        self._wait(event)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Let this stream's later work wait for all that ``stream`` holds now."""
+        self.wait_event(stream.record_event())
+
+    def query(self) -> bool:
+        """True when all queued work is done."""
+        return self._done == self._launched
+
+    def synchronize(self) -> None:
+        """Block until all queued work is done; raise what failed in it."""
+        self.drain("stream.synchronize", None)
+
+    def drain(self, kind: str, arg: Any) -> None:
+        """Synchronize, announced as ``kind``: a synchronize, or a host read that needs the values."""
+        host = self.runtime.hooks.host
+        if host is not None:
+            host(kind, self, arg)
+        try:
+            marker = Marker(self)
+            self._put(self._fire, (marker, None))
+            self._join(marker)
+        finally:
+            if host is not None:
+                host("returned", self, None)
+
+    def close(self) -> None:
+        """Let the queue drain, then end the worker; the stream takes no more work."""
+        self.runtime._streams.discard(self)
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+
+    def submit(self, launch: Launch | None, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        """Queue ``fn(*args)`` as the kernel of ``launch`` (None while nobody listens)."""
+        self._put(self._kernel, (launch, fn, args))
+
+    def _put(self, step: Callable[..., None], args: tuple[Any, ...]) -> None:
+        with self._lock:
+            if self._closed:
+                raise StreamClosed(f"{self!r} is closed and takes no more work")
+            self._launched += 1
+            self._queue.put((step, args))
+        while self._launched - self._done > DEPTH and threading.current_thread() is not self._thread:
+            time.sleep(2e-5)
+
+    def _wait(self, event: Event) -> None:
+        if (marker := event._marker) is not None:
+            self._put(self._await, (marker, event))
+
+    def _join(self, marker: Marker) -> None:
+        if not marker.wait(STUCK_S):
+            raise StreamStuck(f"{self!r} has been in {self._running or 'its work'} for over {STUCK_S:.0f} s")
+        if (error := marker.error) is not None:
+            if self._error is error:
+                self._error = None
+            error.reported = True
+            raise AsyncError(str(error)) from error.__cause__
+
+    # ---- the worker's side
+
+    def _kernel(self, launch: Launch | None, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        if self._error is not None:
+            return
+        name = launch.name if launch is not None else getattr(fn, "__name__", "a kernel")
+        self._running = name
+        start = _now()
+        try:
+            fn(*args)
+        except BaseException as cause:
+            self._fail(name, cause)
+        if launch is not None and (device := self.runtime.hooks.device) is not None:
+            device("kernel", self, (launch, start, _now()))
+        self._running = None
+
+    def _fail(self, name: str, cause: BaseException) -> None:
+        error = AsyncError(f"{name} on stream {self.name or 'unnamed'} failed: {type(cause).__name__}: {cause}")
+        error.__cause__ = cause
+        self._error = error
+        self.runtime._errors.append(error)
+
+    def _fire(self, marker: Marker, event: Event | None) -> None:
+        marker.fire(self._error)
+        if event is not None and (device := self.runtime.hooks.device) is not None:
+            device("record", self, (event, marker.record, marker.t_ns))
+
+    def _await(self, marker: Marker, event: Event) -> None:
+        self._running = f"a wait for event {event.name or 'unnamed'}"
+        start = _now()
+        marker.wait()
+        if marker.error is not None and self._error is None:
+            self._error = marker.error  # what depends on a failed stream fails too
+        if (device := self.runtime.hooks.device) is not None:
+            device("wait", self, (event, marker.record, start, _now()))
+        self._running = None
+
+    def __repr__(self) -> str:
+        return f"<stream {self.name or 'unnamed'}: {self._launched - self._done} queued>"
+
+
+def _work(items: queue.SimpleQueue[Any]) -> None:
+    """A worker. It holds the queue only, so that a forgotten stream can be collected."""
+    torch.set_num_threads(1)
+    with torch.inference_mode():  # below autograd; writes to any tensor are allowed
+        while (item := items.get()) is not None:
+            step, args = item
+            step(*args)
+            step.__self__._done += 1
+            del item, step, args  # drop tensors before blocking again
+
+
+class Flight:
+    """One transfer: departs when its sending kernel ends, arrives ``duration_ns`` after its turn on the link."""
+
+    __slots__ = ("_departed", "arrival_ns", "duration_ns", "link", "nbytes")
+
+    def __init__(self, link: Link, duration_ns: int, nbytes: int) -> None:
+        self.link, self.duration_ns, self.nbytes = link, duration_ns, nbytes
+        self.arrival_ns = 0
+        self._departed = threading.Event()
+
+    def depart(self, launch: Launch | None) -> None:
+        """Leave now, or when the link is free; ``launch`` is what sends."""
+        start = max(_now(), self.link.free_ns)
+        self.arrival_ns = self.link.free_ns = start + self.duration_ns
+        if (device := self.link.runtime.hooks.device) is not None:
+            device("transfer", self.link, (self, launch, start, self.arrival_ns))
+        self._departed.set()
+
+    def arrive(self) -> None:
+        """Spin, as a receiving kernel does, until the data is there."""
+        self._departed.wait()
+        sleep_until(self.arrival_ns)
+
+
+class Link:
+    """A modelled wire: transfers go one after the other, each for its duration, on no stream."""
+
+    def __init__(self, runtime: HostRuntime, name: str = "network") -> None:
+        self.runtime, self.name = runtime, name
+        self.free_ns = 0
+
+    def flight(self, duration_ns: int, nbytes: int = 0) -> Flight:
+        """A transfer to come; give it to a launch as ``sends`` and to a later one as ``receives``."""
+        return Flight(self, duration_ns, nbytes)
+
+
+def run_launch(
+    fn: Callable[..., Any] | None,
+    args: tuple[Any, ...],
+    duration_ns: int | None,
+    sends: Flight | None,
+    receives: Flight | None,
+    launch: Launch | None,
+) -> None:
+    """The kernel of ``HostRuntime.launch``."""
+    start = _now()
+    if receives is not None:
+        receives.arrive()
+    if fn is not None:
+        fn(*args)
+    if duration_ns is not None:
+        sleep_until(start + duration_ns)
+    if sends is not None:
+        sends.depart(launch)
+
+
+def sleep_until(t_ns: int) -> None:
+    while (left := t_ns - _now()) > 0:
+        time.sleep(left / 1e9)
