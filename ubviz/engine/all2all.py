@@ -1,0 +1,245 @@
+"""Sending tokens to experts and back: the two styles of DeepEP's all-to-all, as vLLM uses them.
+
+``ht`` (high throughput; prefill, eager). Three yields a layer:
+
+1. prepare: yield and switch to comm; dispatch on the comm stream, which *blocks the host* until the receive
+   counts arrive (that is why the yield comes first); switch back to compute with a wait.
+2. finalize: yield and switch to comm; combine; switch to compute without a wait; shared experts; switch to
+   comm; copy; yield and switch to compute.
+
+``ll`` (low latency; decode, CUDA graphs). Two yields a layer: send and receive are both launches on the
+*compute* stream. Between them the transfer is in flight on no stream; the receive spins until the data is
+there, and is run by the *next* microbatch, through the hook.
+
+In one process the copies are real and the wire is a model, and labelled so. Exchange between processes is not
+here yet.
+
+Source: vLLM ``model_executor/layers/fused_moe/deepep_{ht,ll}_prepare_finalize.py``, ``modular_kernel.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from ..errors import BadArgument
+from ..runtime.base import Runtime
+from ..ubatch import dbo
+
+SharedExperts = Callable[[Tensor, int], Tensor]
+
+
+@dataclass(frozen=True)
+class LinkModel:
+    """How long a modelled wire takes: ``latency_ns + nbytes / bytes_per_s``.
+
+    >>> LinkModel(latency_ns=10_000, bytes_per_s=1e9).time_ns(5_000)
+    15000
+    """
+
+    latency_ns: int = 20_000
+    bytes_per_s: float = 1e9
+
+    def time_ns(self, nbytes: int) -> int:
+        """Nanoseconds that ``nbytes`` take from one end to the other."""
+        return self.latency_ns + round(nbytes * 1e9 / self.bytes_per_s)
+
+    def __str__(self) -> str:
+        return f"{self.latency_ns / 1e3:.0f} us + {self.bytes_per_s / 1e9:.3g} GB/s, modelled"
+
+
+@dataclass
+class Routed:
+    """Where a layer's tokens go: expert numbers and weights, both [tokens, top_k]."""
+
+    ids: Tensor
+    weights: Tensor
+
+
+@dataclass
+class Dispatched:
+    """Tokens as the experts see them.
+
+    ht: ``tokens`` [tokens * top_k, hidden] sorted by expert, ``counts`` rows of each expert on the host.
+    ll: ``tokens`` [experts, capacity, hidden], ``counts`` None: shapes do not depend on data.
+    """
+
+    tokens: Tensor
+    order: Tensor
+    counts: list[int] | None = None
+
+
+class PrepareFinalize(Protocol):
+    """A style of all-to-all around the experts of one layer."""
+
+    style: str
+
+    def prepare(self, x: Tensor, routed: Routed, layer: int) -> Dispatched: ...
+    def finalize(
+        self, y: Tensor, sent: Dispatched, routed: Routed, x: Tensor, shared: SharedExperts, layer: int
+    ) -> tuple[Tensor, Tensor]: ...
+
+
+def make_prepare_finalize(style: str, rt: Runtime, num_experts: int, link: LinkModel) -> PrepareFinalize:
+    """The all-to-all of a style, "ht" or "ll"."""
+    if style == "ht":
+        return HighThroughput(rt, num_experts, link)
+    if style == "ll":
+        return LowLatency(rt, num_experts, link)
+    raise BadArgument(f'the style of all-to-all is "ht" or "ll", not {style!r}')
+
+
+class HighThroughput:
+    """Dispatch and combine on the comm stream; the dispatch blocks the host."""
+
+    style = "ht"
+
+    def __init__(self, rt: Runtime, num_experts: int, link: LinkModel) -> None:
+        self.rt, self.num_experts, self.link = rt, num_experts, link
+
+    def prepare(self, x: Tensor, routed: Routed, layer: int) -> Dispatched:
+        top_k = routed.ids.shape[1]
+        tokens = x.new_empty(x.shape[0] * top_k, x.shape[1])
+        sent = Dispatched(tokens, routed.ids.new_empty(tokens.shape[0]), [])
+        dbo.dbo_yield_and_switch_from_compute_to_comm()  # first, since the dispatch blocks this thread
+        with self.rt.op("dispatch", cls="comm", layer=layer):
+            self.rt.launch(
+                "dispatch", _permute, x, routed.ids, self.num_experts, sent, cls="comm",
+                duration_ns=self.link.time_ns(tokens.nbytes), reads=(x, routed.ids),
+                writes=(sent.tokens, sent.order), host_wait=True,
+            )  # fmt: skip
+        dbo.dbo_switch_to_compute_sync()
+        return sent
+
+    def finalize(
+        self, y: Tensor, sent: Dispatched, routed: Routed, x: Tensor, shared: SharedExperts, layer: int
+    ) -> tuple[Tensor, Tensor]:
+        combined, out = torch.empty_like(x), torch.empty_like(x)
+        dbo.dbo_yield_and_switch_from_compute_to_comm()
+        with self.rt.op("combine", cls="comm", layer=layer):
+            self.rt.launch(
+                "combine", _unpermute, y, sent.order, routed.weights, combined, cls="comm",
+                duration_ns=self.link.time_ns(y.nbytes), reads=(y, sent.order, routed.weights), writes=(combined,),
+            )  # fmt: skip
+        dbo.dbo_switch_to_compute()
+        alongside = shared(x, layer)
+        dbo.dbo_switch_to_comm()
+        with self.rt.op("copy", cls="copy", layer=layer):
+            out.copy_(combined)
+        dbo.dbo_yield_and_switch_from_comm_to_compute()
+        return out, alongside
+
+
+class LowLatency:
+    """Send and receive on the compute stream; the transfer between them is on no stream."""
+
+    style = "ll"
+
+    def __init__(self, rt: Runtime, num_experts: int, link: LinkModel) -> None:
+        self.rt, self.num_experts, self.link = rt, num_experts, link
+        self.network = rt.Link("network")
+
+    def prepare(self, x: Tensor, routed: Routed, layer: int) -> Dispatched:
+        dbo.dbo_maybe_run_recv_hook()
+        # every expert has room for every token, so that no shape depends on where tokens go
+        buffer = x.new_empty(self.num_experts, x.shape[0], x.shape[1])
+        sent = Dispatched(torch.empty_like(buffer), torch.empty_like(routed.ids))
+        self._exchange("dispatch", _pack, (x, routed.ids, buffer, sent.order), buffer, sent.tokens, layer)
+        return sent
+
+    def finalize(
+        self, y: Tensor, sent: Dispatched, routed: Routed, x: Tensor, shared: SharedExperts, layer: int
+    ) -> tuple[Tensor, Tensor]:
+        dbo.dbo_maybe_run_recv_hook()
+        rows = y.new_empty(*routed.ids.shape, y.shape[-1])
+        arrived, out = torch.empty_like(rows), torch.empty_like(x)
+        alongside: list[Tensor] = []
+        self._exchange(
+            "combine", _unpack, (y, routed.ids, sent.order, rows), rows, arrived, layer,
+            then=(_weigh, (arrived, routed.weights, out)), meanwhile=lambda: alongside.append(shared(x, layer)),
+        )  # fmt: skip
+        return out, alongside[0]
+
+    def _exchange(
+        self,
+        name: str,
+        pack: Callable[..., None],
+        packed: tuple[Tensor, ...],
+        buffer: Tensor,
+        arrived: Tensor,
+        layer: int,
+        then: tuple[Callable[..., None], tuple[Tensor, ...]] | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Send ``buffer``, do something else, and receive it: through the next microbatch, if there is one."""
+        flight = self.network.flight(self.link.time_ns(buffer.nbytes // self.num_experts * 2), buffer.nbytes)
+        with self.rt.op(f"{name} send", cls="comm", layer=layer):
+            self.rt.launch(
+                f"{name} send", pack, *packed, cls="comm", reads=packed[:-1], writes=(buffer,), sends=flight
+            )
+        meanwhile()
+
+        def receive() -> None:
+            with self.rt.op(f"{name} receive", cls="comm", layer=layer):
+                self.rt.launch(
+                    f"{name} receive", _receive, buffer, arrived, then, cls="comm", reads=(buffer,),
+                    writes=(arrived, *(then[1][-1:] if then else ())), receives=flight,
+                )  # fmt: skip
+
+        if dbo.dbo_enabled():
+            dbo.dbo_register_recv_hook(receive)
+            dbo.dbo_yield()
+        else:
+            receive()
+
+
+# ---- kernels; each runs on a stream
+
+
+def _permute(x: Tensor, ids: Tensor, num_experts: int, sent: Dispatched) -> None:
+    """Rows of ``x``, once for each expert that a token goes to, sorted by expert; counts to the host."""
+    flat = ids.flatten()
+    order = flat.argsort(stable=True)
+    sent.order.copy_(order)
+    torch.index_select(x, 0, order // ids.shape[1], out=sent.tokens)
+    assert sent.counts is not None
+    sent.counts.extend(torch.bincount(flat, minlength=num_experts).tolist())
+
+
+def _unpermute(y: Tensor, order: Tensor, weights: Tensor, combined: Tensor) -> None:
+    """The weighted sum of each token's expert outputs."""
+    rows = torch.empty_like(y)
+    rows[order] = y
+    top_k = weights.shape[1]
+    torch.sum(rows.view(-1, top_k, y.shape[1]) * weights.unsqueeze(-1), dim=1, out=combined)
+
+
+def _pack(x: Tensor, ids: Tensor, buffer: Tensor, place: Tensor) -> None:
+    """Token rows into each expert's part of the buffer; ``place`` [tokens, top_k] is where each one went."""
+    flat = ids.flatten()
+    one_hot = torch.nn.functional.one_hot(flat, buffer.shape[0])
+    place.copy_((one_hot.cumsum(0).gather(1, flat.unsqueeze(1)).squeeze(1) - 1).view_as(place))
+    buffer.zero_()
+    buffer[flat, place.flatten()] = x.repeat_interleave(ids.shape[1], dim=0)
+
+
+def _unpack(y: Tensor, ids: Tensor, place: Tensor, rows: Tensor) -> None:
+    """Each token's expert outputs, [tokens, top_k, hidden]."""
+    rows.copy_(y[ids, place])
+
+
+def _receive(
+    buffer: Tensor, arrived: Tensor, then: tuple[Callable[..., None], tuple[Tensor, ...]] | None
+) -> None:
+    arrived.copy_(buffer)
+    if then is not None:
+        function, arguments = then
+        function(*arguments)
+
+
+def _weigh(rows: Tensor, weights: Tensor, out: Tensor) -> None:
+    torch.sum(rows * weights.unsqueeze(-1), dim=1, out=out)
