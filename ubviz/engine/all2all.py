@@ -148,7 +148,8 @@ class LowLatency:
         # every expert has room for every token, so that no shape depends on where tokens go
         buffer = x.new_empty(self.num_experts, x.shape[0], x.shape[1])
         sent = Dispatched(torch.empty_like(buffer), torch.empty_like(routed.ids))
-        self._exchange("dispatch", _pack, (x, routed.ids, buffer, sent.order), buffer, sent.tokens, layer)
+        nbytes = x.nbytes * routed.ids.shape[1]  # the room that stays empty is not sent
+        self._exchange("dispatch", _pack, (x, routed.ids, buffer, sent.order), buffer, sent.tokens, layer, nbytes)
         return sent
 
     def finalize(
@@ -159,7 +160,7 @@ class LowLatency:
         arrived, out = torch.empty_like(rows), torch.empty_like(x)
         alongside: list[Tensor] = []
         self._exchange(
-            "combine", _unpack, (y, routed.ids, sent.order, rows), rows, arrived, layer,
+            "combine", _unpack, (y, routed.ids, sent.order, rows), rows, arrived, layer, rows.nbytes,
             then=(_weigh, (arrived, routed.weights, out)), meanwhile=lambda: alongside.append(shared(x, layer)),
         )  # fmt: skip
         return out, alongside[0]
@@ -172,11 +173,12 @@ class LowLatency:
         buffer: Tensor,
         arrived: Tensor,
         layer: int,
+        nbytes: int,
         then: tuple[Callable[..., None], tuple[Tensor, ...]] | None = None,
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
-        """Send ``buffer``, do something else, and receive it: through the next microbatch, if there is one."""
-        flight = self.network.flight(self.link.time_ns(buffer.nbytes // self.num_experts * 2), buffer.nbytes)
+        """Send ``buffer`` (``nbytes`` of it), do something else, and receive it: through the next microbatch, if there is one."""
+        flight = self.network.flight(self.link.time_ns(nbytes), nbytes)
         with self.rt.op(f"{name} send", cls="comm", layer=layer):
             self.rt.launch(
                 f"{name} send", pack, *packed, cls="comm", reads=packed[:-1], writes=(buffer,), sends=flight

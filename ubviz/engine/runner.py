@@ -101,9 +101,9 @@ class GPUModelRunner:
             parts = [self._metadata(part) for part in split_attn_metadata(slices, common)]
             with set_forward_context(parts, ubatch_slices=slices):
                 hidden = self.model(**inputs)
-        last_tokens = torch.tensor([end - 1 for end in common.query_start_loc[1:]])
-        logits = self.model.compute_logits(hidden.index_select(0, last_tokens))
         with self.rt.op("sample", cls="compute"):
+            last_tokens = torch.tensor([end - 1 for end in common.query_start_loc[1:]])
+            logits = self.model.compute_logits(hidden.index_select(0, last_tokens))
             return hidden, logits.argmax(-1).tolist()
 
     def _run_split(self, inputs: dict[str, Any], common: CommonAttentionMetadata, slices: UBatchSlices) -> Tensor:
@@ -111,7 +111,8 @@ class GPUModelRunner:
         for part, metadata in zip(slices, split_attn_metadata(slices, common), strict=True):
             with set_forward_context(self._metadata(metadata)):
                 outputs.append(self.model(**slice_model_inputs(part.token_slice, inputs, common.num_tokens)))
-        merged: Tensor = merge_outputs(outputs)
+        with self.rt.op("merge", cls="copy"):
+            merged: Tensor = merge_outputs(outputs)
         return merged
 
     def _prepare_inputs(self, requests: Sequence[Request]) -> tuple[dict[str, Tensor], CommonAttentionMetadata]:
@@ -126,14 +127,23 @@ class GPUModelRunner:
             slot_mapping=slots,
             block_table=tuple(r.blocks for r in requests),
         )
-        inputs = {
-            "input_ids": torch.tensor([t for r in requests for t in r.token_ids]),
-            "positions": torch.tensor([p for ps in positions for p in ps]),
-        }
+        with self.rt.op("inputs", cls="copy"):
+            inputs = {
+                "input_ids": torch.tensor([t for r in requests for t in r.token_ids]),
+                "positions": torch.tensor([p for ps in positions for p in ps]),
+            }
         return inputs, common
 
     def _metadata(self, common: CommonAttentionMetadata) -> Any:
-        return build_attention_metadata(common, self.config.block_size)
+        with self.rt.op("inputs", cls="copy"):
+            return build_attention_metadata(common, self.config.block_size)
+
+    def forget(self, requests: Sequence[Request]) -> None:
+        """Overwrite what a step of ``requests`` puts into the KV cache, so that no later step can lean on it."""
+        self.rt.synchronize()
+        _, common = self._prepare_inputs(requests)
+        for attention in self.model.attention:
+            attention.cache[list(common.slot_mapping)] = float("nan")
 
     def _announce(self, kind: str, about: dict[str, Any]) -> None:
         if (host := self.rt.hooks.host) is not None:

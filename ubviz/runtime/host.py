@@ -249,7 +249,7 @@ class HostRuntime:
 
     def describe(self) -> dict[str, Any]:
         """Facts for a recording's meta."""
-        return {"runtime": self.name, "device": "cpu", "torch": torch.__version__}
+        return {"runtime": self.name, "device": "cpu", "torch": str(torch.__version__)}
 
     def snapshot(self) -> dict[str, Any]:
         """Flags, counts and record numbers of everything that exists now, for a recording that begins late."""

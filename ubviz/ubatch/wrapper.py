@@ -142,7 +142,8 @@ class UBatchWrapper:
             self._recover(ring)
             raise ring.error
         results.sort(key=lambda result: result[0])
-        with self.runtime.device_context():  # the outputs may not be there yet
+        # inside the device context, since the outputs may not be there yet
+        with self.runtime.device_context(), self.runtime.op("merge", cls="copy"):
             return merge_outputs([output for _, output in results])
 
     def _start(self, metadata: list[UbatchMetadata], results: list[tuple[int, Any]], ring: ctx.Ring) -> list[Any]:

@@ -1,0 +1,98 @@
+"""``ubviz demo``: run a small model three ways, verify, print a table, write recordings and pictures."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..exploration import Demo
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("--runtime", default="auto", help="auto or host (default: auto)")
+    parser.add_argument("--ubatches", type=int, default=2, metavar="N", help="microbatches (default: 2)")
+    parser.add_argument("--layers", type=int, default=4, metavar="L", help="layers (default: 4)")
+    parser.add_argument("--tokens", type=int, metavar="T", help="tokens a batch (default: by style)")
+    parser.add_argument("--style", default="ht", help="ht (prefill) or ll (decode) (default: ht)")
+    parser.add_argument("--steps", type=int, default=5, metavar="K", help="recorded steps (default: 5)")
+    parser.add_argument("--dtype", default="float32", help="float32 or bfloat16 (default: float32)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of weights and tokens")
+    parser.add_argument("--out", type=Path, default=Path("ubviz-out"), metavar="DIR", help="where files go")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 when outputs are equal and nothing is found wrong, else 1."""
+    from ..exploration import demo
+
+    args.out.mkdir(parents=True, exist_ok=True)
+    print("running unsplit, split and overlapped ...", file=sys.stderr)
+    result = demo(
+        runtime=args.runtime, ubatches=args.ubatches, layers=args.layers, tokens=args.tokens, style=args.style,
+        steps=args.steps, dtype=args.dtype, seed=args.seed,
+    )  # fmt: skip
+    numbers = result.numbers()
+    numbers["files"] = _write(result, args.out)
+    print(json.dumps(numbers, indent=2) if args.json else table(numbers))
+    wrong = any(finding["severity"] == "error" for finding in numbers["findings"])
+    return 0 if result.outputs_equal and not wrong else 1
+
+
+def _write(result: Demo, out: Path) -> list[str]:
+    from ..view import picture
+
+    files = []
+    for mode in ("unsplit", "split", "overlapped"):
+        ran = getattr(result, mode)
+        path = out / f"{mode}.json.gz"
+        ran.trace.save(path)
+        files.append(str(path))
+    ran = result.overlapped
+    for order, name in (("wall", "overlapped.svg"), ("logical", "overlapped_logical.svg")):
+        picture(ran.trace, step=ran.median_step, order=order).save(out / name)
+        files.append(str(out / name))
+    return files
+
+
+def table(n: dict[str, Any]) -> str:
+    """The figures for a person to read."""
+    lines = [
+        f"{n['ubatches']} microbatches, {n['layers']} layers, {n['tokens']} tokens, style {n['style']}, "
+        f"{n['dtype']}, runtime {n['runtime']}",
+        f"link {n['link']}; medians of {n['steps']} steps",
+        "",
+        f"  unsplit, one after the other   {_ms(n['sequential_ns'])}",
+        f"  split, not overlapped          {_ms(n['split_ns'])}",
+        f"  overlapped                     {_ms(n['overlapped_ns'])}   speed-up {n['speedup']:.2f}, "
+        f"at best {n['ideal_speedup']:.2f}",
+        "",
+        f"  compute busy {_ms(n['compute_busy_ns'])}, communication busy {_ms(n['comm_busy_ns'])}",
+        "  " + _hidden(n),
+        f"  outputs {'equal' if n['outputs_equal'] else 'DIFFERENT'}: overlapped is split bitwise, and unsplit "
+        f"within {n['max_abs_diff']:.2g} (allowed {n['tolerance']:.2g})",
+        f"  {sum(n['events'].values()):,} trace events of {len(n['events'])} kinds; "
+        + (f"{len(n['findings'])} findings" if n["findings"] else "no findings"),
+        *(f"    {finding['severity']}: {finding['sentence']}" for finding in n["findings"]),
+        "",
+        *(f"  {path}" for path in n["files"]),
+    ]
+    return "\n".join(lines)
+
+
+def _ms(ns: float) -> str:
+    return f"{ns / 1e6:8.1f} ms"
+
+
+def _hidden(n: dict[str, Any]) -> str:
+    if n["overlap_ratio"] is not None:
+        return f"hidden communication {100 * n['overlap_ratio']:.0f} %"
+    share = n["hidden_transfer_ns"] / n["transfer_ns"] if n["transfer_ns"] else 0.0
+    return (
+        f"hidden transfer {100 * share:.0f} % of {n['transfer_ns'] / 1e6:.1f} ms in flight "
+        "(send and receive are on the compute stream: there is no overlap ratio)"
+    )
