@@ -33,6 +33,11 @@ class Names:
                 name = role.format(i=context.id)
                 self._by_object[id(obj)] = name if "[" in name else self._unique(name)
 
+    def states(self, snapshot: list[tuple[Any, Any]]) -> dict[str, Any]:
+        """What each object that has a name here was when the recording began, by name."""
+        known = {id(obj): state for obj, state in snapshot if id(obj) in self._by_object}
+        return dict(sorted((self._by_object[key], state) for key, state in known.items()))
+
     def name(self, obj: Any, what: str) -> str:
         """The name of ``obj``, which is a ``what`` ("stream", "event", "host_event", "barrier")."""
         found = self._by_object.get(id(obj))

@@ -93,8 +93,8 @@ class Recording:
         self._meta = {
             **self.runtime.describe(),
             "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "snapshot": self.runtime.snapshot(),
         }
+        self._snapshot = self.runtime.snapshot()
         self.main_ident = get_ident()
         self._origin_ns = self.runtime.now_ns()
         self._meta["base_ns"] = time.time_ns()
@@ -115,6 +115,7 @@ class Recording:
         self._trace = self._build()
         self._on = False
         self._facts.clear()
+        self._snapshot = []
 
     # ---- the result
 
@@ -135,7 +136,7 @@ class Recording:
     def _build(self) -> Trace:
         facts = self._facts[: len(self._facts) // STRIDE * STRIDE]
         story = Story(facts, self._origin_ns, self.main_ident, threading.main_thread().ident)
-        return story.trace(self._meta, self._dropped_steps)
+        return story.trace(self._meta, self._snapshot, self._dropped_steps)
 
 
 def record(

@@ -87,8 +87,8 @@ class Story:
 
     # ---- second pass
 
-    def trace(self, meta: Args, dropped_steps: int = 0) -> Trace:
-        """The Trace of all facts."""
+    def trace(self, meta: Args, snapshot: list[tuple[Any, Any]], dropped_steps: int = 0) -> Trace:
+        """The Trace of all facts; ``snapshot`` is what objects were when the recording began."""
         self._begin()
         last = 0
         for who, (t, _, kind, obj, arg, code, offset) in zip(self._who, self._each(), strict=True):
@@ -103,7 +103,8 @@ class Story:
         if dropped_steps:
             self._notices["steps_dropped"] = dropped_steps
         notices = [Notice(kind, n, _NOTICES[kind].format(n=n)) for kind, n in self._notices.items()]
-        full_meta = {**meta, "threads": self._thread_names, "sources": self._sites.sources()}
+        states = self._names.states(snapshot)
+        full_meta = {**meta, "snapshot": states, "threads": self._thread_names, "sources": self._sites.sources()}
         return self._builder.finish(full_meta, notices)
 
     def _begin(self) -> None:

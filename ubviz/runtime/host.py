@@ -251,10 +251,9 @@ class HostRuntime:
         """Facts for a recording's meta."""
         return {"runtime": self.name, "device": "cpu", "torch": str(torch.__version__)}
 
-    def snapshot(self) -> dict[str, Any]:
-        """Flags, counts and record numbers of everything that exists now, for a recording that begins late."""
-        parts = sorted((type(obj).__name__, obj.name or "", obj.state()) for obj in list(self._objects))
-        return {kind: {n: state for k, n, state in parts if k == kind and n} for kind, _, _ in parts}
+    def snapshot(self) -> list[tuple[Any, Any]]:
+        """Host events, barriers and events that exist now, each with its flag, count or record number."""
+        return [(obj, obj.state()) for obj in list(self._objects)]
 
     def close(self) -> None:
         """End the streams' workers once their queues are empty."""

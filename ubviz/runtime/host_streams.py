@@ -31,6 +31,9 @@ _now = time.perf_counter_ns
 DEPTH = 1024  # items a stream may lag behind before launching blocks, as CUDA's launch queue does
 STUCK_S = 120.0  # how long a synchronize waits before it says that the stream is stuck
 
+unreported: dict[AsyncError, None] = {}
+"""Errors of queued work that no synchronize has raised yet, oldest first; what is left is printed at exit."""
+
 
 class Marker:
     """One recorded point of a stream. The lock is held until the worker reaches the point."""
@@ -44,8 +47,8 @@ class Marker:
         self.done, self.t_ns = False, 0
         self.error: AsyncError | None = None
 
-    def fire(self, error: AsyncError | None) -> None:
-        self.t_ns, self.error, self.done = _now(), error, True
+    def fire(self) -> None:
+        self.done = True
         self.lock.release()
 
     def wait(self, timeout: float = -1) -> bool:
@@ -68,6 +71,7 @@ class Event:
         stream = stream or self.runtime.current_stream()
         if getattr(stream, "runtime", None) is not self.runtime:
             raise MixedRuntimes(f"{self!r} cannot be recorded on {stream!r}: it belongs to another runtime")
+        stream._check_open()
         marker = Marker(stream, next(self._records))
         if (host := self.runtime.hooks.host) is not None:
             host("event.record", self, (stream, marker.record))
@@ -77,9 +81,7 @@ class Event:
     def wait(self, stream: Stream | None = None) -> None:
         """Make ``stream`` (the current one) wait for the record that is current now."""
         stream = stream or self.runtime.current_stream()
-        if (host := self.runtime.hooks.host) is not None:
-            host("event.wait", self, (stream, self._marker and self._marker.record))
-        stream._wait(self)
+        stream.wait_event(self)
 
     def query(self) -> bool:
         done = self._marker is None or self._marker.done
@@ -101,6 +103,8 @@ class Event:
 
     def elapsed_time(self, end: Event) -> float:
         """Milliseconds from this event's record to ``end``'s; both must have completed."""
+        if getattr(end, "runtime", None) is not self.runtime:
+            raise MixedRuntimes(f"no time goes from {self!r} to {end!r}: it belongs to another runtime")
         for event in (self, end):
             if not event.enable_timing:
                 raise TimingError(f"{event!r} was made without enable_timing=True: it has no time")
@@ -135,24 +139,25 @@ class Stream:
         )
         self._thread.start()
         weakref.finalize(self, self._queue.put, None)  # a stream that nobody holds ends its worker
-        runtime._streams.add(self)
+        self._number = next(runtime._numbers)
+        runtime._streams[self._number] = self
 
     def record_event(self, event: Event | None = None) -> Event:
+        """Record ``event`` (a new one) at this stream's tail, and return it."""
         event = event or Event(self.runtime)
-        marker = Marker(self, next(event._records))
-        if (host := self.runtime.hooks.host) is not None:
-            host("event.record", event, (self, marker.record))
-        self._put(self._fire, (marker, event))
-        event._marker = marker
+        event.record(self)
         return event
 
     def wait_event(self, event: Event) -> None:
         """Let this stream's later work wait for the record of ``event`` that is current now."""
         if getattr(event, "runtime", None) is not self.runtime:
             raise MixedRuntimes(f"{self!r} cannot wait for {event!r}: it belongs to another runtime")
+        self._check_open()
+        marker = event._marker
         if (host := self.runtime.hooks.host) is not None:
-            host("event.wait", event, (self, event._marker and event._marker.record))
-        self._wait(event)
+            host("event.wait", event, (self, marker and marker.record))
+        if marker is not None:
+            self._put(self._await, (marker, event))
 
     def wait_stream(self, stream: Stream) -> None:
         """Let this stream's later work wait for all that ``stream`` holds now."""
@@ -168,6 +173,7 @@ class Stream:
 
     def drain(self, kind: str, arg: Any) -> None:
         """Synchronize, announced as ``kind``: a synchronize, or a host read that needs the values."""
+        self._check_open()
         host = self.runtime.hooks.host
         if host is not None:
             host(kind, self, arg)
@@ -181,74 +187,103 @@ class Stream:
 
     def close(self) -> None:
         """Let the queue drain, then end the worker; the stream takes no more work."""
-        self.runtime._streams.discard(self)
+        self.runtime._streams.pop(self._number, None)
         with self._lock:
             if not self._closed:
                 self._closed = True
                 self._queue.put(None)
 
-    def submit(self, launch: Launch | None, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        """Queue ``fn(*args)`` as the kernel of ``launch`` (None while nobody listens)."""
-        self._put(self._kernel, (launch, fn, args))
+    def submit(
+        self, name: str, launch: Launch | None, fn: Callable[..., Any], args: tuple[Any, ...],
+        sends: Flight | None = None,
+    ) -> None:  # fmt: skip
+        """Queue ``fn(*args)`` as a kernel; ``launch`` is None while nobody listens."""
+        self._put(self._kernel, (name, launch, fn, args, sends))
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StreamClosed(f"{self!r} is closed and takes no more work")
 
     def _put(self, step: Callable[..., None], args: tuple[Any, ...]) -> None:
         with self._lock:
             if self._closed:
-                raise StreamClosed(f"{self!r} is closed and takes no more work")
+                self._check_open()
             self._launched += 1
             self._queue.put((step, args))
-        while self._launched - self._done > DEPTH and threading.current_thread() is not self._thread:
-            time.sleep(2e-5)
+        if self._launched - self._done > DEPTH and threading.current_thread() is not self._thread:
+            self._wait_for_room()
 
-    def _wait(self, event: Event) -> None:
-        if (marker := event._marker) is not None:
-            self._put(self._await, (marker, event))
+    def _wait_for_room(self) -> None:
+        deadline = _now() + STUCK_S * 1e9
+        while self._launched - self._done > DEPTH:
+            if _now() > deadline:
+                raise StreamStuck(self._stuck())
+            time.sleep(2e-5)
 
     def _join(self, marker: Marker) -> None:
         if not marker.wait(STUCK_S):
-            raise StreamStuck(f"{self!r} has been in {self._running or 'its work'} for over {STUCK_S:.0f} s")
+            raise StreamStuck(self._stuck())
         if (error := marker.error) is not None:
             if self._error is error:
                 self._error = None
-            error.reported = True
+            unreported.pop(error, None)
             raise AsyncError(str(error)) from error.__cause__
 
-    # ---- the worker's side
+    def _stuck(self) -> str:
+        return f"{self!r} has been in {self._running or 'its work'} for over {STUCK_S:.0f} s"
 
-    def _kernel(self, launch: Launch | None, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        if self._error is not None:
-            return
-        name = launch.name if launch is not None else getattr(fn, "__name__", "a kernel")
-        self._running = name
-        start = _now()
-        try:
-            fn(*args)
-        except BaseException as cause:
-            self._fail(name, cause)
-        if launch is not None and (device := self.runtime.hooks.device) is not None:
-            device("kernel", self, (launch, start, _now()))
-        self._running = None
+    # ---- the worker's side; none of these raises
+
+    def _kernel(
+        self, name: str, launch: Launch | None, fn: Callable[..., Any], args: tuple[Any, ...],
+        sends: Flight | None,
+    ) -> None:  # fmt: skip
+        if self._error is None:
+            self._running = name
+            start = _now()
+            try:
+                fn(*args)
+            except BaseException as cause:
+                self._fail(name, cause)
+            if launch is not None:
+                self._tell("kernel", (launch, start, _now()))
+            self._running = None
+        if sends is not None and self._error is not None:
+            sends.lose(self._error)
+        self._done += 1
 
     def _fail(self, name: str, cause: BaseException) -> None:
+        if isinstance(cause, LostFlight):
+            self._error = cause.error  # what depends on a failed stream fails with its error
+            return
         error = AsyncError(f"{name} on stream {self.name or 'unnamed'} failed: {type(cause).__name__}: {cause}")
         error.__cause__ = cause
         self._error = error
-        self.runtime._errors.append(error)
+        unreported[error] = None
+
+    def _tell(self, kind: str, arg: Any) -> None:
+        if (device := self.runtime.hooks.device) is not None:
+            try:
+                device(kind, self, arg)
+            except BaseException as cause:  # a listener's mistake must not end the worker
+                self._fail(f"the listener to {kind!r}", cause)
 
     def _fire(self, marker: Marker, event: Event | None) -> None:
-        marker.fire(self._error)
-        if event is not None and (device := self.runtime.hooks.device) is not None:
-            device("record", self, (event, marker.record, marker.t_ns))
+        marker.t_ns, marker.error = _now(), self._error
+        if event is not None:
+            self._tell("record", (event, marker.record, marker.t_ns))
+        self._done += 1  # before anyone is let through: a stream that was synchronized is idle
+        marker.fire()
 
     def _await(self, marker: Marker, event: Event) -> None:
         self._running = f"a wait for event {event.name or 'unnamed'}"
         start = _now()
         marker.wait()
         if marker.error is not None and self._error is None:
-            self._error = marker.error  # what depends on a failed stream fails too
-        if (device := self.runtime.hooks.device) is not None:
-            device("wait", self, (event, marker.record, start, _now()))
+            self._error = marker.error  # what depends on a failed stream fails with its error
+        self._tell("wait", (event, marker.record, start, _now()))
         self._running = None
+        self._done += 1
 
     def __repr__(self) -> str:
         return f"<stream {self.name or 'unnamed'}: {self._launched - self._done} queued>"
@@ -261,18 +296,26 @@ def _work(items: queue.SimpleQueue[Any]) -> None:
         while (item := items.get()) is not None:
             step, args = item
             step(*args)
-            step.__self__._done += 1
             del item, step, args  # drop tensors before blocking again
+
+
+class LostFlight(Exception):
+    """A receiving kernel's flight never departed; ``error`` is what befell its sender."""
+
+    def __init__(self, error: AsyncError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Flight:
     """One transfer: departs when its sending kernel ends, arrives ``duration_ns`` after its turn on the link."""
 
-    __slots__ = ("_departed", "arrival_ns", "duration_ns", "link", "nbytes")
+    __slots__ = ("_departed", "arrival_ns", "duration_ns", "error", "link", "nbytes")
 
     def __init__(self, link: Link, duration_ns: int, nbytes: int) -> None:
         self.link, self.duration_ns, self.nbytes = link, duration_ns, nbytes
         self.arrival_ns = 0
+        self.error: AsyncError | None = None
         self._departed = threading.Event()
 
     def depart(self, launch: Launch | None) -> None:
@@ -283,9 +326,16 @@ class Flight:
             device("transfer", self.link, (self, launch, start, self.arrival_ns))
         self._departed.set()
 
+    def lose(self, error: AsyncError) -> None:
+        """Never depart, since the sending kernel failed or was skipped."""
+        self.error = error
+        self._departed.set()
+
     def arrive(self) -> None:
         """Spin, as a receiving kernel does, until the data is there."""
         self._departed.wait()
+        if self.error is not None:
+            raise LostFlight(self.error)
         sleep_until(self.arrival_ns)
 
 
