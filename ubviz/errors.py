@@ -49,8 +49,6 @@ class SlicingError(UbvizError, ValueError):
 class AsyncError(UbvizError, RuntimeError):
     """Work queued on a stream failed; raised by the next synchronize that covers it."""
 
-    reported = False
-
 
 class StreamClosed(UbvizError, RuntimeError):
     """Work was launched on a stream that has been closed."""

@@ -1,7 +1,7 @@
 """Runtimes: threads, streams and events behind one contract (``base``), with hooks for whoever listens."""
 
 from .base import CLASSES, Launch, Runtime
-from .hooks import Hooks, Listener
 from .choose import get_runtime
+from .hooks import Hooks, Listener
 
 __all__ = ["CLASSES", "Hooks", "Launch", "Listener", "Runtime", "get_runtime"]

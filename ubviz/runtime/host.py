@@ -19,12 +19,15 @@ from typing import Any
 
 import torch
 
-from ..errors import AsyncError
+from ..errors import AsyncError, MixedRuntimes
 from . import host_streams as device
 from . import host_sync as sync
 from .base import Launch
 from .hooks import Hooks
 from .host_ops import DeviceContext
+
+_buffers = itertools.count(1)
+
 
 class _StreamContext:
     def __init__(self, runtime: HostRuntime, stream: device.Stream | None) -> None:
@@ -103,19 +106,21 @@ class HostRuntime:
         self.hooks = Hooks()
         self.parking = sync.Parking()
         self.threads: set[threading.Thread] = set()
-        self._streams: weakref.WeakSet[device.Stream] = weakref.WeakSet()
-        self._errors: list[AsyncError] = []
+        self._numbers = itertools.count()
+        # by number, in order of creation; unlike a WeakSet they can be read while another thread adds
+        self._streams: weakref.WeakValueDictionary[int, device.Stream] = weakref.WeakValueDictionary()
+        self._objects: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._local = _Local()
         self._correlations = itertools.count(1)
-        self._buffers = itertools.count(1)
-        self._objects: weakref.WeakSet[Any] = weakref.WeakSet()
         self._default: device.Stream | None = None
         self._default_lock = threading.Lock()
         _open_runtimes.add(self)
 
     # ---- making things
 
-    def Thread(self, target: Callable[..., Any], args: tuple[Any, ...] = (), name: str | None = None) -> sync.Thread:
+    def Thread(
+        self, target: Callable[..., Any], args: tuple[Any, ...] = (), name: str | None = None
+    ) -> sync.Thread:
         return sync.Thread(self, _in_same_modes(target), args, name)
 
     def Barrier(self, parties: int, name: str | None = None) -> sync.Barrier:
@@ -131,7 +136,7 @@ class HostRuntime:
         return self._known(device.Event(self, name, enable_timing))
 
     def _known(self, obj: Any) -> Any:
-        self._objects.add(obj)
+        self._objects[next(self._numbers)] = obj
         return obj
 
     def Link(self, name: str = "network") -> device.Link:
@@ -162,12 +167,19 @@ class HostRuntime:
         return stream if stream is not None else self.default_stream()
 
     def set_stream(self, stream: device.Stream) -> None:
+        self._check_own(stream)
         if (host := self.hooks.host) is not None:
             host("stream.switch", stream, self.current_stream())
         self._local.stream = stream
 
+    def _check_own(self, stream: Any) -> None:
+        if getattr(stream, "runtime", None) is not self:
+            raise MixedRuntimes(f"{stream!r} is no stream of this runtime; make it with its rt.Stream()")
+
     def stream(self, stream: device.Stream | None) -> _StreamContext:
-        """``with rt.stream(s):`` makes ``s`` this thread's current stream."""
+        """``with rt.stream(s):`` makes ``s`` this thread's current stream; None changes nothing."""
+        if stream is not None:
+            self._check_own(stream)
         return _StreamContext(self, stream)
 
     # ---- launching
@@ -197,6 +209,8 @@ class HostRuntime:
         only when the kernel is done. ``reads`` and ``writes`` are tensors.
         """
         stream = stream or self.current_stream()
+        self._check_own(stream)
+        stream._check_open()
         launch = None
         host = self.hooks.host
         if host is not None:
@@ -205,7 +219,9 @@ class HostRuntime:
                 host_wait, sends, receives, duration_ns,
             )  # fmt: skip
             host("kernel.launch", stream, launch)
-        stream.submit(launch, device.run_launch, (fn, args, duration_ns, sends, receives, launch))
+        stream.submit(
+            name, launch, device.run_launch, (fn, args, duration_ns, sends, receives, launch), sends
+        )
         if host_wait:
             try:
                 marker = device.Marker(stream)
@@ -216,13 +232,11 @@ class HostRuntime:
                     host("returned", stream, None)
 
     def buffers(self, tensors: Iterable[Any]) -> tuple[int, ...]:
-        """Numbers of the tensors' storages, by this runtime's counter (an address would be reused)."""
+        """Numbers of the tensors' storages, by our own counter (an address would be reused)."""
         out = []
         for tensor in tensors:
-            storage = tensor.untyped_storage()
-            number = getattr(storage, "_ubviz_buffer", None)
-            if number is None:
-                number = storage._ubviz_buffer = next(self._buffers)
+            known = tensor.untyped_storage().__dict__
+            number = known.get("_ubviz_buffer") or known.setdefault("_ubviz_buffer", next(_buffers))
             out.append(number)
         return tuple(out)
 
@@ -240,8 +254,8 @@ class HostRuntime:
             raise first
 
     def streams(self) -> list[device.Stream]:
-        """The streams that are open."""
-        return list(self._streams)
+        """The streams that are open, in order of creation."""
+        return _alive(self._streams)
 
     def idle(self) -> bool:
         """True when no stream has work."""
@@ -253,7 +267,7 @@ class HostRuntime:
 
     def snapshot(self) -> list[tuple[Any, Any]]:
         """Host events, barriers and events that exist now, each with its flag, count or record number."""
-        return [(obj, obj.state()) for obj in list(self._objects)]
+        return [(obj, obj.state()) for obj in _alive(self._objects)]
 
     def close(self) -> None:
         """End the streams' workers once their queues are empty."""
@@ -262,6 +276,10 @@ class HostRuntime:
             if threading.current_thread() is not stream._thread:
                 stream._thread.join(2.0)
         self._default = None
+
+
+def _alive(objects: weakref.WeakValueDictionary[int, Any]) -> list[Any]:
+    return [obj for ref in objects.valuerefs() if (obj := ref()) is not None]
 
 
 def _in_same_modes(target: Callable[..., Any]) -> Callable[..., Any]:
@@ -283,6 +301,5 @@ def _end() -> None:
     """End the workers before the interpreter goes, and say which errors nobody was told of."""
     for runtime in list(_open_runtimes):
         runtime.close()
-        for error in runtime._errors:
-            if not error.reported:
-                print(f"ubviz: never synchronized: {error}", file=sys.stderr)
+    for error in device.unreported:
+        print(f"ubviz: never synchronized: {error}", file=sys.stderr)

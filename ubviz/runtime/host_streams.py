@@ -109,7 +109,9 @@ class Event:
             if not event.enable_timing:
                 raise TimingError(f"{event!r} was made without enable_timing=True: it has no time")
             if event._marker is None or not event._marker.done:
-                raise TimingError(f"{event!r} has not completed: record it and synchronize before asking for a time")
+                raise TimingError(
+                    f"{event!r} has not completed: record it and synchronize before asking for a time"
+                )
         assert self._marker is not None
         assert end._marker is not None
         return (end._marker.t_ns - self._marker.t_ns) / 1e6
@@ -256,7 +258,9 @@ class Stream:
         if isinstance(cause, LostFlight):
             self._error = cause.error  # what depends on a failed stream fails with its error
             return
-        error = AsyncError(f"{name} on stream {self.name or 'unnamed'} failed: {type(cause).__name__}: {cause}")
+        error = AsyncError(
+            f"{name} on stream {self.name or 'unnamed'} failed: {type(cause).__name__}: {cause}"
+        )
         error.__cause__ = cause
         self._error = error
         unreported[error] = None

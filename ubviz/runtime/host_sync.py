@@ -13,67 +13,62 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ..errors import Stalled
+from ..errors import BadArgument, Stalled
 
 if TYPE_CHECKING:
     from .host import HostRuntime
 
 
-class Parked(NamedTuple):
-    """A thread that waits: for what kind of thing, which one, since when."""
+class Parked:
+    """A thread that waits: for what kind of thing, which one, since when, and whether a time-out ends it."""
 
-    thread: threading.Thread
-    kind: str
-    obj: Any
-    since_ns: int
-    wake: Callable[[], None]
+    __slots__ = ("condition", "kind", "obj", "report", "since_ns", "thread", "timed")
+
+    def __init__(self, condition: threading.Condition, kind: str, obj: Any, timed: bool) -> None:
+        self.thread = threading.current_thread()
+        self.condition, self.kind, self.obj, self.timed = condition, kind, obj, timed
+        self.since_ns = time.perf_counter_ns()
+        self.report: str | None = None  # why the wait was interrupted
 
 
 class Parking:
     """Who is waiting, in one runtime.
 
-    ``park`` blocks on a condition that the caller holds until ``ready()``, a time-out, or an interrupt.
+    A condition that is parked on is notified for two reasons only: what it waits for has come, or ``interrupt``.
     """
 
     def __init__(self) -> None:
         self.waiting: dict[int, Parked] = {}
         self._interrupted: str | None = None
 
-    def park(
-        self,
-        condition: threading.Condition,
-        ready: Callable[[], bool],
-        kind: str,
-        obj: Any,
-        timeout: float | None = None,
-    ) -> bool:
-        """Wait on ``condition`` (held) until ``ready()``; False when ``timeout`` seconds went by first."""
+    def park(self, condition: threading.Condition, kind: str, obj: Any, timeout: float | None = None) -> bool:
+        """Wait until ``condition`` (held) is notified; False when ``timeout`` seconds went by first.
+
+        As in ``threading.Event.wait``, whoever was waiting wakes, even if the flag is down again by then.
+        """
         ident = threading.get_ident()
-
-        def wake() -> None:
-            with condition:
-                condition.notify_all()
-
-        self.waiting[ident] = Parked(threading.current_thread(), kind, obj, time.perf_counter_ns(), wake)
+        parked = self.waiting[ident] = Parked(condition, kind, obj, timeout is not None)
         try:
-            if timeout is None:
-                while not ready() and self._interrupted is None:
-                    condition.wait()
-            else:
-                condition.wait_for(lambda: ready() or self._interrupted is not None, timeout)
+            if self._interrupted is not None:
+                raise Stalled(self._interrupted)
+            notified = condition.wait(timeout)
         finally:
-            del self.waiting[ident]
-        if not ready() and self._interrupted is not None:
-            raise Stalled(self._interrupted)
-        return ready()
+            self.waiting.pop(ident, None)
+        if parked.report is not None:
+            raise Stalled(parked.report)
+        return notified
 
     def interrupt(self, report: str) -> None:
         """End every wait, now and to come, with ``Stalled(report)``, until ``resume``."""
-        self._interrupted = report
-        for parked in list(self.waiting.values()):
-            parked.wake()
+        self._interrupted = report  # first: who parks from here on sees it
+        waiting = list(self.waiting.values())
+        for parked in waiting:
+            parked.report = report
+        for parked in waiting:
+            with parked.condition:
+                parked.condition.notify_all()
 
     def resume(self) -> None:
         """Let waits wait again."""
@@ -116,9 +111,7 @@ class HostEvent(threading.Event):
                 host("host_event.wait", self, None)
             woke = False
             try:
-                woke = self._flag or self._parking.park(
-                    self._cond, self.is_set, "host_event.wait", self, timeout
-                )
+                woke = self._flag or self._parking.park(self._cond, "host_event.wait", self, timeout)
             finally:
                 if (host := self.hooks.host) is not None:
                     host("host_event.wake" if woke else "returned", self, None)
@@ -136,6 +129,8 @@ class Barrier(threading.Barrier):
     """A ``threading.Barrier`` of a runtime; each arrival is announced with its number and generation."""
 
     def __init__(self, runtime: HostRuntime, parties: int, name: str | None = None) -> None:
+        if parties < 1:
+            raise BadArgument(f"a barrier has at least 1 party, not {parties}")
         super().__init__(parties)
         self.name = name
         self.hooks = runtime.hooks
@@ -176,16 +171,11 @@ class Barrier(threading.Barrier):
             return n - 1
 
     def _wait_for(self, generation: int, timeout: float | None) -> None:
-        def over() -> bool:
-            return self._generation != generation
-
         try:
-            if not self._parking.park(self._cond, over, "barrier.arrive", self, timeout):
+            self._parking.park(self._cond, "barrier.arrive", self, timeout)
+        finally:
+            if self._generation == generation:  # a time-out or an error, not a release
                 self._fail(aborted=True)
-        except BaseException:
-            if not over():
-                self._fail(aborted=True)
-            raise
         if generation in self._failed:
             raise threading.BrokenBarrierError
 
@@ -238,6 +228,8 @@ class Thread(threading.Thread):
         self._ended = False
 
     def start(self) -> None:
+        if self.ident is not None:
+            raise RuntimeError("threads can only be started once")
         if (host := self._runtime.hooks.host) is not None:
             host("thread.create", self, None)
         self._runtime.threads.add(self)
@@ -265,14 +257,14 @@ class Thread(threading.Thread):
                 self._over.notify_all()
 
     def join(self, timeout: float | None = None) -> None:
+        if self.ident is None or self is threading.current_thread():
+            super().join(timeout)  # raises what threading raises
         host = self._runtime.hooks.host
         if host is not None:
             host("thread.join", self, None)
         try:
             with self._over:
-                over = self._ended or self._runtime.parking.park(
-                    self._over, lambda: self._ended, "thread.join", self, timeout
-                )
+                over = self._ended or self._runtime.parking.park(self._over, "thread.join", self, timeout)
             if over:
                 super().join()
         finally:

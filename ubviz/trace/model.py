@@ -223,6 +223,9 @@ class Table(Sequence[Any]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (self._row, self._columns, self._pools)
+
     def nbytes(self) -> int:
         """Bytes held by the columns (pools are not counted)."""
         return sum(column.nbytes for column in self._columns.values())
@@ -271,6 +274,12 @@ class Trace:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Trace is immutable; {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Trace is immutable; {name} cannot be deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Trace, (self.events, self.spans, self.flows, self.lanes, self.meta, self.notices)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trace):

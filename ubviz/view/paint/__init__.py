@@ -1,0 +1,1 @@
+"""The parts a picture is painted from: what is chosen, how it is measured, how each lane is drawn."""

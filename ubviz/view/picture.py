@@ -1,0 +1,123 @@
+"""A still picture of a recording, drawn with matplotlib: for pages, talks, print, and where no script runs.
+
+``order="wall"`` draws by the clock, ``order="logical"`` one column for each event in the order recorded. Nothing
+of matplotlib's global state is used or changed: a figure of our own, or the axes that the caller hands in.
+
+Saved SVG holds text as outlines, not as text: every label was measured in the font it is drawn in, and must fit
+its span wherever the file is opened, with or without that font. What it says can be read in its description, the
+alt text, which every format carries. Saving twice gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+
+from ..errors import BadArgument
+from ..trace.model import Trace
+from .paint.compose import compose
+from .palette import theme_of
+
+SUFFIXES = ("svg", "png", "pdf")
+ORDERS = ("wall", "logical")
+INCHES = 14.0
+DPI = 100
+STEADY: Any = {"svg.hashsalt": "ubviz", "svg.fonttype": "path", "path.sketch": None, "path.simplify": True}
+"""Settings of matplotlib that the bytes of a saved picture depend on."""
+
+
+class Picture:
+    """A drawn recording: save it, show it in a notebook, or go on with its figure and axes."""
+
+    def __init__(self, figure: Figure | SubFigure, axes: Axes, alt: str, words: str) -> None:
+        self.figure = figure
+        self.axes = axes
+        self.alt = alt
+        self._words = words
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write ``.svg``, ``.png`` (twice the size on screen) or ``.pdf``, by the suffix of the path.
+
+        >>> picture(trace).save("overlapped.svg")  # doctest: +SKIP
+        """
+        suffix = FilePath(path).suffix.lower().lstrip(".")
+        if suffix not in SUFFIXES:
+            raise BadArgument(f"a picture is saved as .svg, .png or .pdf, not as {os.fspath(path)!r}")
+        FilePath(path).write_bytes(self._bytes(suffix))
+
+    def _bytes(self, suffix: str, dpi: float = 2 * DPI) -> bytes:
+        figure = self.figure.get_figure(root=True) if isinstance(self.figure, SubFigure) else self.figure
+        out = io.BytesIO()
+        with matplotlib.rc_context(STEADY):
+            figure.savefig(out, format=suffix, dpi=dpi, metadata=_metadata(suffix, self.alt),
+                           facecolor=figure.get_facecolor(), bbox_inches=None)  # fmt: skip
+        return out.getvalue()
+
+    def _repr_mimebundle_(
+        self, include: Any = None, exclude: Any = None
+    ) -> tuple[dict[str, str], dict[str, Any]]:
+        figure = self.figure.get_figure(root=True) if isinstance(self.figure, SubFigure) else self.figure
+        wide, high = (round(inches * DPI) for inches in figure.get_size_inches())
+        png = base64.b64encode(self._bytes("png")).decode("ascii")
+        metadata = {"image/png": {"alt": self.alt, "width": wide, "height": high}}
+        return {"text/plain": repr(self), "image/png": png}, metadata
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self._words}>"
+
+
+def _metadata(suffix: str, alt: str) -> dict[str, Any]:
+    """What each format says about itself: the alt text, and no date or version."""
+    if suffix == "svg":
+        return {"Title": alt, "Description": alt, "Date": None, "Creator": None}
+    if suffix == "png":
+        return {"Description": alt, "Software": None}
+    return {"Subject": alt, "CreationDate": None, "Creator": None, "Producer": None}
+
+
+def picture(
+    trace: Trace,
+    axes: Axes | None = None,
+    *,
+    step: int | None = None,
+    window: tuple[int, int] | None = None,
+    order: str = "wall",
+    theme: str = "light",
+    lanes: Sequence[str | int] | None = None,
+    title: str | None = None,
+    width: float | None = None,
+    numbers: bool = True,
+    legend: bool = True,
+) -> Picture:
+    """Draw a recording.
+
+    >>> picture(trace)  # doctest: +SKIP
+    <Picture: step 2, 5 lanes, 28 operations, makespan 422 µs>
+
+    axes: draw here and touch nothing else (give the figure its size first: text is set where it fits now).
+    step: which step; the last complete one unless given. window: ``(start_ns, end_ns)`` in the time of the
+    recording. order: "wall" or "logical". lanes: which, by role ("compute") or number. width: in inches, 14 unless
+    given. numbers, legend: whether these lines are drawn. Raises BadArgument when an argument cannot be used.
+    """
+    if not isinstance(trace, Trace):
+        raise BadArgument(
+            f"picture draws a Trace, not {type(trace).__name__}; ubviz.load reads one from a file"
+        )
+    if order not in ORDERS:
+        raise BadArgument(f'order must be "wall" or "logical", not {order!r}')
+    if axes is not None and width is not None:
+        raise BadArgument("width is that of a figure of its own; with axes= the axes have theirs")
+    inches = INCHES if width is None else width
+    if not 3 <= inches <= 100:
+        raise BadArgument(f"width is in inches, from 3 to 100, not {width!r}")
+    options: Mapping[str, Any] = {"title": title, "numbers": numbers, "legend": legend}
+    made = compose(trace, axes, inches * 72, order, theme_of(theme), (step, window, lanes), options)
+    return Picture(made.figure, made.axes, made.alt, made.words)
