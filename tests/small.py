@@ -19,7 +19,9 @@ LINK = LinkModel(latency_ns=200_000, bytes_per_s=1e9)
 class Small:
     """One small model on one host runtime."""
 
-    def __init__(self, style: str, n: int = 2, layers: int = 2, tokens: int = 25, dtype: Any = torch.float32) -> None:
+    def __init__(
+        self, style: str, n: int = 2, layers: int = 2, tokens: int = 25, dtype: Any = torch.float32
+    ) -> None:
         self.rt = get_runtime("host")
         config = ModelConfig(
             layers=layers, hidden=32, heads=4, inner=48, shared=16, vocabulary=64, block_size=4,

@@ -31,7 +31,9 @@ class Story:
 
     def __post_init__(self) -> None:
         self.body: Callable[..., Any] = lambda x: x
-        self.wrapper = UBatchWrapper(lambda **inputs: self.body(**inputs), runtime=self.rt, num_ubatches=self.n)
+        self.wrapper = UBatchWrapper(
+            lambda **inputs: self.body(**inputs), runtime=self.rt, num_ubatches=self.n
+        )
         self.compute = self.rt.Stream("compute")
         self.x = torch.arange(4 * self.n)
 

@@ -35,7 +35,9 @@ def drawn(*kernels: tuple[int, int, int, str]) -> Trace:
 
 def test_known_answer() -> None:
     #   compute  0-100 and 150-250; comm 50-120 and 140-200
-    o = overlap(drawn((3, 0, 100, "compute"), (3, 150, 250, "compute"), (4, 50, 120, "comm"), (4, 140, 200, "comm")))
+    o = overlap(
+        drawn((3, 0, 100, "compute"), (3, 150, 250, "compute"), (4, 50, 120, "comm"), (4, 140, 200, "comm"))
+    )
     assert (o.makespan_ns, o.compute_busy_ns, o.comm_busy_ns) == (250, 200, 130)
     assert (o.overlap_ns, o.exposed_comm_ns) == (100, 30)
     assert o.overlap_ratio == 100 / 130
@@ -44,7 +46,9 @@ def test_known_answer() -> None:
 
 
 def test_nothing_is_counted_twice() -> None:
-    o = overlap(drawn((3, 0, 100, "compute"), (3, 50, 120, "compute"), (4, 0, 10, "comm"), (4, 5, 20, "comm")))
+    o = overlap(
+        drawn((3, 0, 100, "compute"), (3, 50, 120, "compute"), (4, 0, 10, "comm"), (4, 5, 20, "comm"))
+    )
     assert (o.compute_busy_ns, o.comm_busy_ns, o.overlap_ns) == (120, 20, 20)
 
 
@@ -152,7 +156,7 @@ def test_a_lost_signal_is_a_deadlock_that_names_who_waits(monkeypatch: pytest.Mo
     monkeypatch.setattr(contexts.UBatchContext, "_hand_on_for_good", keep_the_turn)
     monkeypatch.setattr("tests.stories.record", lambda rt, watchdog_s: recorder.record(rt, watchdog_s=0.2))
     story = Story(2)
-    with pytest.raises(Stalled, match="ubatch 1 is in host_event.wait of <host event cpu_event"):
+    with pytest.raises(Stalled, match=r"ubatch 1 is in host_event\.wait of <host event cpu_event"):
         story.run(lambda x: x)
 
 

@@ -80,7 +80,7 @@ def test_plain_yields(story: Story) -> None:
     for ubatch in range(story.n):
         assert story.operations(ubatch) == expected(story, ubatch, HAND_OVER, HAND_OVER)
     assert turns(story.trace) == [*range(story.n)] * 3
-    assert yields(story.trace) == {ubatch: 2 for ubatch in range(story.n)}
+    assert yields(story.trace) == dict.fromkeys(range(story.n), 2)
     assert handoff(story.trace) == []
 
 
@@ -315,7 +315,9 @@ def test_a_hook_for_one_who_has_left() -> None:
             dbo_register_recv_hook(lambda: None)  # microbatch 0 has run to its end
         return x
 
-    with pytest.raises(NoReceiver, match="microbatch 1 registers a receive hook for microbatch 0, which has left"):
+    with pytest.raises(
+        NoReceiver, match="microbatch 1 registers a receive hook for microbatch 0, which has left"
+    ):
         story.run(body)
 
 

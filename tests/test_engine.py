@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -52,7 +52,7 @@ def test_forgetting_is_real(small: Small) -> None:
 @pytest.mark.parametrize("layers", [1, 2])
 def test_yields_a_layer(style: str, n: int, layers: int) -> None:
     trace = recorded(style, n, layers)
-    assert yields(trace) == {u: YIELDS_A_LAYER[style] * layers for u in range(n)}
+    assert yields(trace) == dict.fromkeys(range(n), YIELDS_A_LAYER[style] * layers)
     assert turns(trace) == [*range(n)] * (YIELDS_A_LAYER[style] * layers + 1)
     assert handoff(trace) == []
 
@@ -60,7 +60,9 @@ def test_yields_a_layer(style: str, n: int, layers: int) -> None:
 def test_ht_dispatch_blocks_the_host_and_combine_does_not() -> None:
     trace = recorded("ht")
     launches = trace.events.rows(trace.events.mask(kind="kernel.launch"))
-    waits = {(e.args["name"], e.args["host_wait"], e.args["stream"]) for e in launches if e.args["cls"] == "comm"}
+    waits = {
+        (e.args["name"], e.args["host_wait"], e.args["stream"]) for e in launches if e.args["cls"] == "comm"
+    }
     assert waits == {("dispatch", True, "comm"), ("combine", False, "comm")}
     blocked = trace.spans.rows(trace.spans.mask(cat="blocked", name="kernel.launch"))
     assert len(blocked) == 2 * 2
@@ -91,7 +93,7 @@ def test_transfers_are_labelled_and_one_after_another() -> None:
     assert len(flights) == 3 * 2 * 2
     assert {trace.lanes[span.lane].role for span in flights} == {"network"}
     assert {span.args["label"] for span in flights} == {"modelled"}
-    assert all(b.start_ns >= a.end_ns for a, b in zip(flights, flights[1:], strict=False))
+    assert all(b.start_ns >= a.end_ns for a, b in pairwise(flights))
 
 
 def test_attention_never_leaves_the_compute_stream() -> None:

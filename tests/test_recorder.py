@@ -88,19 +88,34 @@ def test_time_does_not_go_back_within_a_thread() -> None:
 def test_names_are_roles() -> None:
     trace = recorded("ht", N, LAYERS)
     names = {
-        event.args[key] for event in trace.events for key in ("host_event", "event", "barrier") if key in event.args
+        event.args[key]
+        for event in trace.events
+        for key in ("host_event", "event", "barrier")
+        if key in event.args
     }
     assert names == {"ready_barrier"} | {
         f"{role}[{i}]" for role in ("cpu_event", "compute_done", "comm_done") for i in range(N)
     }
-    assert [lane.role for lane in trace.lanes][: N + 3] == ["main", *(f"ubatch {i}" for i in range(N)), "compute", "comm"]
+    roles = ["main", *(f"ubatch {i}" for i in range(N)), "compute", "comm"]
+    assert [lane.role for lane in trace.lanes][: N + 3] == roles
 
 
 def test_kernels_name_their_operation() -> None:
     trace = recorded("ht", N, LAYERS)
-    per_layer = {"attention", "router", "dispatch", "experts", "combine", "shared experts", "copy", "residual"}
+    per_layer = {
+        "attention",
+        "router",
+        "dispatch",
+        "experts",
+        "combine",
+        "shared experts",
+        "copy",
+        "residual",
+    }
     seen = {
-        (s.ubatch, s.layer, s.operation) for s in trace.spans.rows(trace.spans.mask(cat="kernel")) if s.layer is not None
+        (s.ubatch, s.layer, s.operation)
+        for s in trace.spans.rows(trace.spans.mask(cat="kernel"))
+        if s.layer is not None
     }
     assert seen == {(u, layer, op) for u in range(N) for layer in range(LAYERS) for op in per_layer}
     assert not trace.spans.mask(cat="kernel", cls="other").any()
@@ -230,7 +245,7 @@ def test_a_recording_survives_its_file(style: str, n: int, tmp_path: Path) -> No
     [
         ({"keep": 0}, "keep is a number of steps, at least 1, not 0"),
         ({"kernels": "profiler"}, "runtime 'host' has one source of kernel spans"),
-        ({"on_stall": "shout"}, "on_stall is \"raise\" or \"report\", not 'shout'"),
+        ({"on_stall": "shout"}, 'on_stall is "raise" or "report", not \'shout\''),
         ({"watchdog_s": 0}, "watchdog_s is a time in seconds above 0, or None, not 0"),
     ],
 )
@@ -252,7 +267,9 @@ def test_buffers_are_numbered_not_addressed() -> None:
     ]
     assert max(touched) < 10_000
     dispatch = next(e for e in trace.events if e.args.get("name") == "dispatch")
-    experts = [e for e in trace.events if e.args.get("operation") == "experts" and e.ubatch == dispatch.ubatch]
+    experts = [
+        e for e in trace.events if e.args.get("operation") == "experts" and e.ubatch == dispatch.ubatch
+    ]
     assert set(dispatch.args["writes"]) & {number for e in experts for number in e.args["reads"]}
 
 

@@ -126,7 +126,9 @@ def _who_could(trace: Trace, event: Event) -> str:
     """Who could end this wait, from what was seen."""
     events = trace.events
     if event.kind == "host_event.wait":
-        sets = [e for e in events.rows(events.mask(kind="host_event.set")) if e.args == {**e.args, **event.args}]
+        sets = [
+            e for e in events.rows(events.mask(kind="host_event.set")) if e.args == {**e.args, **event.args}
+        ]
         who = sorted({trace.lanes[e.lane].role for e in sets})
         return f"it was last set by {trace.lanes[sets[-1].lane].role}" if who else "nobody has ever set it"
     if event.kind == "barrier.arrive":

@@ -82,7 +82,9 @@ def overlap(trace: Trace, comm: CommRule | None = None, *, step: int | None = No
 
 
 _NO_STREAM = Notice(
-    "no_comm_stream", 1, "communication shares its stream with computation: there is no overlap ratio; see transfers"
+    "no_comm_stream",
+    1,
+    "communication shares its stream with computation: there is no overlap ratio; see transfers",
 )
 
 

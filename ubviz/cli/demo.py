@@ -29,13 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 when outputs are equal and nothing is found wrong, else 1."""
     from ..exploration import demo
+    from ..exploration.demo import Options
 
+    names = ("runtime", "ubatches", "layers", "tokens", "style", "steps", "dtype", "seed")
+    options = {name: getattr(args, name) for name in names}
+    Options(**options)  # what cannot be run is said before anything is made
     args.out.mkdir(parents=True, exist_ok=True)
-    print("running unsplit, split and overlapped ...", file=sys.stderr)
-    result = demo(
-        runtime=args.runtime, ubatches=args.ubatches, layers=args.layers, tokens=args.tokens, style=args.style,
-        steps=args.steps, dtype=args.dtype, seed=args.seed,
-    )  # fmt: skip
+    result = demo(**options, say=lambda text: print(text, "...", file=sys.stderr))
     numbers = result.numbers()
     numbers["files"] = _write(result, args.out)
     print(json.dumps(numbers, indent=2) if args.json else table(numbers))

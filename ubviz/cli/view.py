@@ -12,7 +12,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--step", type=int, metavar="S", help="which step (default: the last)")
     parser.add_argument("--order", default="wall", help="wall (clock) or logical (default: wall)")
     parser.add_argument("--theme", default="light", help="light or dark (default: light)")
-    parser.add_argument("--out", type=Path, metavar="X", help="X.svg, X.png or X.pdf (default: FILE's name, .svg)")
+    parser.add_argument(
+        "--out", type=Path, metavar="X", help="X.svg, X.png or X.pdf (default: FILE's name, .svg)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

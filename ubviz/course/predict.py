@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from ..errors import BadArgument
 
 
-def verdict(guess: float, measured: float, models: Mapping[str, float], *, unit: str, within: float = 0.1) -> str:
+def verdict(
+    guess: float, measured: float, models: Mapping[str, float], *, unit: str, within: float = 0.1
+) -> str:
     """One or two sentences: guess beside measurement, and the wrong model that the guess agrees with.
 
     ``models`` maps a sentence about a wrong model to the value that the model predicts; ``within`` is how near,

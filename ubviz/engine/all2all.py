@@ -77,6 +77,7 @@ class PrepareFinalize(Protocol):
     """A style of all-to-all around the experts of one layer."""
 
     style: str
+    link: LinkModel
 
     def prepare(self, x: Tensor, routed: Routed, layer: int) -> Dispatched: ...
     def finalize(
@@ -149,7 +150,9 @@ class LowLatency:
         buffer = x.new_empty(self.num_experts, x.shape[0], x.shape[1])
         sent = Dispatched(torch.empty_like(buffer), torch.empty_like(routed.ids))
         nbytes = x.nbytes * routed.ids.shape[1]  # the room that stays empty is not sent
-        self._exchange("dispatch", _pack, (x, routed.ids, buffer, sent.order), buffer, sent.tokens, layer, nbytes)
+        self._exchange(
+            "dispatch", _pack, (x, routed.ids, buffer, sent.order), buffer, sent.tokens, layer, nbytes
+        )
         return sent
 
     def finalize(
@@ -177,7 +180,7 @@ class LowLatency:
         then: tuple[Callable[..., None], tuple[Tensor, ...]] | None = None,
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
-        """Send ``buffer`` (``nbytes`` of it), do something else, and receive it: through the next microbatch, if there is one."""
+        """Send ``nbytes`` of ``buffer``, do something else, and receive: through the next microbatch, if any."""
         flight = self.network.flight(self.link.time_ns(nbytes), nbytes)
         with self.rt.op(f"{name} send", cls="comm", layer=layer):
             self.rt.launch(

@@ -106,7 +106,9 @@ class GPUModelRunner:
             logits = self.model.compute_logits(hidden.index_select(0, last_tokens))
             return hidden, logits.argmax(-1).tolist()
 
-    def _run_split(self, inputs: dict[str, Any], common: CommonAttentionMetadata, slices: UBatchSlices) -> Tensor:
+    def _run_split(
+        self, inputs: dict[str, Any], common: CommonAttentionMetadata, slices: UBatchSlices
+    ) -> Tensor:
         outputs = []
         for part, metadata in zip(slices, split_attn_metadata(slices, common), strict=True):
             with set_forward_context(self._metadata(metadata)):
@@ -115,11 +117,15 @@ class GPUModelRunner:
             merged: Tensor = merge_outputs(outputs)
         return merged
 
-    def _prepare_inputs(self, requests: Sequence[Request]) -> tuple[dict[str, Tensor], CommonAttentionMetadata]:
+    def _prepare_inputs(
+        self, requests: Sequence[Request]
+    ) -> tuple[dict[str, Tensor], CommonAttentionMetadata]:
         size = self.config.block_size
         positions = [range(r.num_computed_tokens, r.num_computed_tokens + len(r.token_ids)) for r in requests]
         slots = tuple(
-            r.blocks[p // size] * size + p % size for r, ps in zip(requests, positions, strict=True) for p in ps
+            r.blocks[p // size] * size + p % size
+            for r, ps in zip(requests, positions, strict=True)
+            for p in ps
         )
         common = CommonAttentionMetadata(
             query_start_loc=(0, *accumulate(len(r.token_ids) for r in requests)),

@@ -7,6 +7,7 @@ threads, communication behind computation. All on one runtime, over one link.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
@@ -14,14 +15,14 @@ from typing import Any
 import torch
 
 from ..analysis import Finding, Overlap, handoff, overlap
-from ..engine import GPUModelRunner, LinkModel, ModelConfig, MoETransformer, Request
+from ..engine import MODES, GPUModelRunner, LinkModel, ModelConfig, MoETransformer
 from ..errors import BadArgument
 from ..recording import record
-from ..runtime import get_runtime
+from ..runtime import check_name, get_runtime
 from ..trace.model import Trace
 from .programs import blocks_needed, contexts_of, requests
 
-COMM_SHARE = {"ht": 0.8, "ll": 0.8}
+COMM_SHARE = 0.8
 """Communication over computation, unsplit: the modelled link is set so that it comes out on this machine."""
 TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
 """Largest difference to unsplit that rounding explains, relative to the largest output: an expert that gets other
@@ -122,18 +123,42 @@ class Demo:
         }
 
 
-def demo(
-    *,
-    runtime: str = "auto",
-    ubatches: int = 2,
-    layers: int = 4,
-    tokens: int | None = None,
-    style: str = "ht",
-    steps: int = 5,
-    dtype: str = "float32",
-    seed: int = 0,
-) -> Demo:
-    """Run the demonstration.
+@dataclass(frozen=True)
+class Options:
+    """What to demonstrate; values that cannot be run raise ``BadArgument``."""
+
+    runtime: str = "auto"
+    ubatches: int = 2
+    layers: int = 4
+    tokens: int | None = None
+    style: str = "ht"
+    steps: int = 5
+    dtype: str = "float32"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_name(self.runtime)
+        if self.style not in DEFAULT_TOKENS:
+            raise BadArgument(f'style is "ht" or "ll", not {self.style!r}')
+        if self.dtype not in TOLERANCE:
+            raise BadArgument(f"dtype is {' or '.join(TOLERANCE)}, not {self.dtype!r}")
+        if self.ubatches < 2:
+            raise BadArgument(f"ubatches is at least 2, not {self.ubatches}")
+        if self.layers < 1 or self.steps < 1:
+            raise BadArgument(f"layers and steps are at least 1, not {min(self.layers, self.steps)}")
+        if self.num_tokens < 8 * self.ubatches:
+            raise BadArgument(
+                f"{self.ubatches} microbatches need at least {8 * self.ubatches} tokens, not {self.num_tokens}"
+            )
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens of the batch: as asked for, or the style's default."""
+        return DEFAULT_TOKENS[self.style] if self.tokens is None else self.tokens
+
+
+def demo(*, say: Callable[[str], None] = lambda text: None, **options: Any) -> Demo:
+    """Run the demonstration; ``options`` are the fields of ``Options``, ``say`` is told how far it is.
 
     ``tokens`` is the batch (default 384 for ht, 192 for ll), ``steps`` how many steps of each way are recorded,
     after one that is not.
@@ -141,64 +166,51 @@ def demo(
     >>> ubviz.demo(style="ht").numbers()["outputs_equal"]  # doctest: +SKIP
     True
 
-    Raises ``BadArgument`` for sizes that cannot be run.
+    Raises ``BadArgument`` for sizes that cannot be run, ``RuntimeUnavailable`` without PyTorch.
     """
-    tokens = DEFAULT_TOKENS.get(style, 0) if tokens is None else tokens
-    _check(ubatches, layers, tokens, style, steps, dtype)
-    rt = get_runtime(runtime)
+    chosen = Options(**options)
+    rt = get_runtime(chosen.runtime)
     try:
-        return _Stage(rt, ubatches, layers, tokens, style, steps, dtype, seed).play()
+        return _Stage(rt, chosen, say).play()
     finally:
         rt.close()
-
-
-def _check(ubatches: int, layers: int, tokens: int, style: str, steps: int, dtype: str) -> None:
-    if style not in DEFAULT_TOKENS:
-        raise BadArgument(f'style is "ht" or "ll", not {style!r}')
-    if dtype not in TOLERANCE:
-        raise BadArgument(f"dtype is {' or '.join(TOLERANCE)}, not {dtype!r}")
-    if ubatches < 2:
-        raise BadArgument(f"ubatches is at least 2, not {ubatches}")
-    if layers < 1 or steps < 1:
-        raise BadArgument(f"layers and steps are at least 1, not {min(layers, steps)}")
-    if tokens < 8 * ubatches:
-        raise BadArgument(f"{ubatches} microbatches need at least {8 * ubatches} tokens, not {tokens}")
 
 
 class _Stage:
     """The model, the batch and the link of one demonstration."""
 
-    def __init__(
-        self, rt: Any, ubatches: int, layers: int, tokens: int, style: str, steps: int, dtype: str, seed: int
-    ) -> None:
-        self.rt, self.style, self.steps, self.dtype, self.tokens = rt, style, steps, dtype, tokens
-        sizes = ModelConfig(layers=layers)
-        self.config = replace(sizes, num_blocks=blocks_needed(style, tokens, sizes.block_size))
+    def __init__(self, rt: Any, options: Options, say: Callable[[str], None]) -> None:
+        self.rt, self.options, self.say = rt, options, say
+        style, seed = options.style, options.seed
+        sizes = ModelConfig(layers=options.layers)
+        blocks = blocks_needed(style, options.num_tokens, sizes.block_size)
+        self.config = config = replace(sizes, num_blocks=blocks)
         with torch.random.fork_rng():
             torch.manual_seed(seed)
-            self.model = MoETransformer(self.config, rt, style, LinkModel(0, 1e15))
-        self.model.to(getattr(torch, dtype)).eval()
-        self.runner = GPUModelRunner(self.model, rt, ubatches)
-        self.batch = requests(style, tokens, self.config.block_size, self.config.vocabulary, seed)
-        if style == "ll":
-            self.runner.execute_model(contexts_of(self.batch, self.config.vocabulary, seed), "unsplit")
+            self.model = MoETransformer(config, rt, style, LinkModel(0, 1e15))
+        self.model.to(getattr(torch, options.dtype)).eval()
+        self.runner = GPUModelRunner(self.model, rt, options.ubatches)
+        self.batch = requests(style, options.num_tokens, config.block_size, config.vocabulary, seed)
 
     def play(self) -> Demo:
         """Set the link, then run the three ways."""
+        self.say("measuring computation, to set the link")
+        if self.options.style == "ll":
+            contexts = contexts_of(self.batch, self.config.vocabulary, self.options.seed)
+            self.runner.execute_model(contexts, "unsplit")
         link = self.model.all2all.link = self._set_link()
-        runs = {mode: self._run(mode) for mode in ("unsplit", "split", "overlapped")}
+        runs = {mode: self._run(mode) for mode in MODES}
         largest = float(runs["unsplit"].hidden.abs().max())
-        about = self.rt.describe()
         return Demo(
             runtime=self.rt.name,
-            device=about["device"],
+            device=self.rt.describe()["device"],
             ubatches=self.runner.num_ubatches,
             layers=self.config.layers,
-            tokens=self.tokens,
-            style=self.style,
-            dtype=self.dtype,
+            tokens=self.options.num_tokens,
+            style=self.options.style,
+            dtype=self.options.dtype,
             link=str(link),
-            tolerance=TOLERANCE[self.dtype] * largest,
+            tolerance=TOLERANCE[self.options.dtype] * largest,
             **runs,
         )
 
@@ -209,17 +221,16 @@ class _Stage:
             with record(self.rt) as recording:
                 self.runner.execute_model(self.batch, "unsplit")
             found.append(overlap(recording.trace).compute_busy_ns)
-        each_ns = COMM_SHARE[self.style] * min(found) / (2 * self.config.layers)
-        width = torch.empty((), dtype=getattr(torch, self.dtype)).element_size() * self.config.hidden
-        nbytes = self.tokens * self.config.top_k * width
+        each_ns = COMM_SHARE * min(found) / (2 * self.config.layers)
+        width = torch.empty((), dtype=getattr(torch, self.options.dtype)).element_size() * self.config.hidden
+        nbytes = self.options.num_tokens * self.config.top_k * width
         return LinkModel(_LATENCY_NS, nbytes * 1e9 / max(each_ns - _LATENCY_NS, 1_000))
 
     def _run(self, mode: str) -> Run:
+        self.say(f"running {mode}")
         self.runner.execute_model(self.batch, mode)  # the first one learns shapes; it is not measured
         self.runner.forget(self.batch)
         with record(self.rt) as recording:
-            outputs = [self.runner.execute_model(self.batch, mode) for _ in range(self.steps)]
+            outputs = [self.runner.execute_model(self.batch, mode) for _ in range(self.options.steps)]
         last = outputs[-1]
-        return Run(
-            recording.trace, tuple(o.duration_ns for o in outputs), last.hidden, tuple(last.sampled)
-        )
+        return Run(recording.trace, tuple(o.duration_ns for o in outputs), last.hidden, tuple(last.sampled))

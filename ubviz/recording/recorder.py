@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import BadArgument
 from ..runtime.base import Runtime
 from ..trace.model import Trace
-from .sites import MECHANISM, SKIP, Levels
+from .sites import MECHANISM, SKIP, USER, Levels
 from .story import STRIDE, Story
 from .watchdog import Watchdog
 
@@ -45,14 +45,17 @@ class Recording:
         """Two functions with everything they need in local variables; called at once, in any thread."""
         now, ident, frame = self.runtime.now_ns, get_ident, sys._getframe
         extend, levels = self._facts.extend, self._levels
+        users: set[str] = set()  # files whose frames are sites; a set of strings is the quickest to ask
 
         def host(kind: str, obj: Any, arg: Any) -> None:
             at = frame(2)
             code = at.f_code
-            if levels[code.co_filename]:
-                extend((now(), ident(), kind, obj, arg, *far_site(at)))
-            else:
+            if code.co_filename in users:
                 extend((now(), ident(), kind, obj, arg, code, at.f_lasti))
+            else:
+                extend((now(), ident(), kind, obj, arg, *far_site(at)))
+                if levels[code.co_filename] == USER:
+                    users.add(code.co_filename)
 
         def far_site(at: Any) -> tuple[Any, Any]:
             """Walk out of the runtime to the site; from the mechanism's module on to the caller."""
@@ -125,7 +128,9 @@ class Recording:
         if self._trace is not None:
             return self._trace
         if not self._on:
-            raise BadArgument("nothing is recorded yet: enter the block first, `with ubviz.record(rt) as rec:`")
+            raise BadArgument(
+                "nothing is recorded yet: enter the block first, `with ubviz.record(rt) as rec:`"
+            )
         return self._build()
 
     @property
@@ -165,7 +170,9 @@ def record(
     if keep is not None and keep < 1:
         raise BadArgument(f"keep is a number of steps, at least 1, not {keep}")
     if kernels is not None:
-        raise BadArgument(f"runtime {rt.name!r} has one source of kernel spans; leave kernels={kernels!r} out")
+        raise BadArgument(
+            f"runtime {rt.name!r} has one source of kernel spans; leave kernels={kernels!r} out"
+        )
     if on_stall not in ("raise", "report"):
         raise BadArgument(f'on_stall is "raise" or "report", not {on_stall!r}')
     if watchdog_s is not None and not watchdog_s > 0:

@@ -31,12 +31,13 @@ class Levels(dict[str, int]):
     def __init__(self) -> None:
         super().__init__()
         stdlib = sysconfig.get_paths()["stdlib"]
-        self._skipped = (str(_PACKAGE / "runtime") + "/", str(_PACKAGE / "recording") + "/", _torch_folder())
+        own = (str(_PACKAGE / "runtime") + "/", str(_PACKAGE / "recording") + "/")
+        self._skipped = (*own, _torch_folder(), "<frozen")
         self._stdlib = stdlib + "/"
 
     def __missing__(self, file: str) -> int:
         in_stdlib = file.startswith(self._stdlib) and "site-packages" not in file
-        if file.startswith(self._skipped) or in_stdlib or file.startswith("<frozen"):
+        if in_stdlib or file.startswith(self._skipped):
             level = SKIP
         else:
             level = MECHANISM if file in _MECHANISM else USER

@@ -44,9 +44,9 @@ class Story:
         self._notices: Counter[str] = Counter()
         self._learn()
 
-    def _each(self) -> Iterator[tuple[int, int, str, Any, Any, Any, Any]]:
+    def _each(self) -> Iterator[tuple[Any, ...]]:
         facts = self._facts
-        return zip(*(facts[i::STRIDE] for i in range(STRIDE)), strict=True)  # type: ignore[return-value]
+        return zip(*(facts[i::STRIDE] for i in range(STRIDE)), strict=True)
 
     # ---- first pass: who is who
 
@@ -67,7 +67,7 @@ class Story:
                 self._names.context(obj)
                 current[ident][1] = obj.id
             told.append(current[ident])
-        self._who = [thread and Who(thread[0], thread[1], _role(thread)) for thread in told]
+        self._who = [Who(thread[0], thread[1], _role(thread)) if thread else None for thread in told]
 
     def _number(self, thread: Any) -> int:
         if id(thread) not in self._threads:
@@ -104,7 +104,12 @@ class Story:
             self._notices["steps_dropped"] = dropped_steps
         notices = [Notice(kind, n, _NOTICES[kind].format(n=n)) for kind, n in self._notices.items()]
         states = self._names.states(snapshot)
-        full_meta = {**meta, "snapshot": states, "threads": self._thread_names, "sources": self._sites.sources()}
+        full_meta = {
+            **meta,
+            "snapshot": states,
+            "threads": self._thread_names,
+            "sources": self._sites.sources(),
+        }
         return self._builder.finish(full_meta, notices)
 
     def _begin(self) -> None:
@@ -116,7 +121,9 @@ class Story:
         self._life: dict[int, tuple[int, Who, int | None]] = {}
         self._launches: dict[int, tuple[int, int | None, int | None]] = {}  # correlation -> seq, step, ubatch
         self._records: dict[tuple[int, int], tuple[int, int | None, int | None]] = {}
-        self._waits: dict[tuple[int, int, int], deque[tuple[int, int | None, int | None]]] = defaultdict(deque)
+        self._waits: dict[tuple[int, int, int], deque[tuple[int, int | None, int | None]]] = defaultdict(
+            deque
+        )
         self._flights: dict[int, int] = {}  # id(Flight) -> row of the sending kernel
         self._kernels = 0
         self._thread_names: dict[str, str] = {}
@@ -200,7 +207,9 @@ class Story:
 
     def _lived(self, thread: int, t: int) -> None:
         start, who, step = self._life.pop(thread)
-        self._builder.span(start, t, "thread", who.lane, lane=self._lanes[who.lane], step=step, ubatch=who.ubatch)
+        self._builder.span(
+            start, t, "thread", who.lane, lane=self._lanes[who.lane], step=step, ubatch=who.ubatch
+        )
 
     def _end(self, last: int) -> None:
         for thread in list(self._life):
@@ -257,7 +266,9 @@ class Story:
 
     def _transfer(self, link: Any, arg: Any) -> None:
         flight, launch, start, end = arg
-        seq, step, ubatch = self._launches.get(launch.correlation, (None, None, None)) if launch else (None,) * 3
+        seq, step, ubatch = (
+            self._launches.get(launch.correlation, (None, None, None)) if launch else (None,) * 3
+        )
         op = launch and launch.operation
         self._builder.span(
             start - self._origin, end - self._origin, "transfer", op.name if op else link.name,

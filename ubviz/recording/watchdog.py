@@ -1,13 +1,17 @@
 """The watchdog: notices when nothing can go on, and says who waits for what.
 
-It fires when every known thread is parked and every stream idle for a given time, never for a long kernel.
+It fires when every known thread is parked without a time-out and every stream idle for a given time: never for
+a long kernel.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+from types import FrameType
 from typing import TYPE_CHECKING
+
+from .sites import MECHANISM, USER, Levels, Sites
 
 if TYPE_CHECKING:
     from ..runtime.host_sync import Parked
@@ -51,6 +55,8 @@ class Watchdog:
     def _stalled(self, parked: list[Parked]) -> bool:
         rt = self._recording.runtime
         waiting = {p.thread.ident for p in parked}
+        if any(p.timed for p in parked):
+            return False  # a time-out will wake it
         known = {thread.ident for thread in list(rt.threads)} | {self._recording.main_ident}
         newest = max((p.since_ns for p in parked), default=0)
         old_enough = rt.now_ns() - newest > self._limit_s * 1e9
@@ -58,8 +64,25 @@ class Watchdog:
 
 
 def report(parked: list[Parked], limit_s: float) -> str:
-    """Who waits for what, one line a thread."""
+    """Who waits for what, and where, one line a thread."""
     lines = [f"nothing has moved for {limit_s:g} s: every thread waits and every stream is idle"]
+    frames = sys._current_frames()
     for p in sorted(parked, key=lambda p: p.thread.name):
-        lines.append(f"  {p.thread.name} is in {p.kind} of {p.obj!r}")
+        ident = p.thread.ident
+        where = _where(frames.get(ident) if ident is not None else None)
+        lines.append(f"  {p.thread.name} is in {p.kind} of {p.obj!r}{where}")
     return "\n".join(lines)
+
+
+def _where(frame: FrameType | None) -> str:
+    """The line that a thread waits at: in the user's code where there is some, else the innermost that counts."""
+    levels = Levels()
+    lines = []
+    while frame is not None:
+        lines.append((levels[frame.f_code.co_filename], frame))
+        frame = frame.f_back
+    for wanted in (USER, MECHANISM):
+        for level, found in lines:
+            if level == wanted:
+                return f", at {Sites().file(found.f_code.co_filename)}:{found.f_lineno}"
+    return ""

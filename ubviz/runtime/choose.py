@@ -18,8 +18,7 @@ def get_runtime(name: str = "auto", **options: Any) -> Any:
 
     Raises ``BadArgument`` for an unknown name, ``RuntimeUnavailable`` where what it needs is not installed.
     """
-    if name not in NAMES:
-        raise BadArgument(f"there is no runtime {name!r}; this version has {', '.join(NAMES)}")
+    check_name(name)
     if options:
         raise BadArgument(f"runtime {name!r} takes no option {next(iter(options))!r}")
     try:
@@ -29,3 +28,9 @@ def get_runtime(name: str = "auto", **options: Any) -> Any:
             f"the host runtime needs PyTorch, which is not installed ({error}): pip install 'ubviz[run]'"
         ) from None
     return HostRuntime()
+
+
+def check_name(name: str) -> None:
+    """Raise ``BadArgument`` unless there is a runtime of this name."""
+    if name not in NAMES:
+        raise BadArgument(f"there is no runtime {name!r}; this version has {', '.join(NAMES)}")

@@ -91,13 +91,15 @@ class HostEvent(threading.Event):
         self._parking = runtime.parking
         self._mutex = threading.Lock()
         self._cond = threading.Condition(self._mutex)  # ours, so that set and clear take the bare lock
+        self._waiting = 0
 
     def set(self) -> None:
         with self._mutex:
             if (host := self.hooks.host) is not None:
                 host("host_event.set", self, self._flag)
             self._flag = True
-            self._cond.notify_all()
+            if self._waiting:
+                self._cond.notify_all()
 
     def clear(self) -> None:
         with self._mutex:
@@ -110,9 +112,11 @@ class HostEvent(threading.Event):
             if (host := self.hooks.host) is not None:
                 host("host_event.wait", self, None)
             woke = False
+            self._waiting += 1
             try:
                 woke = self._flag or self._parking.park(self._cond, "host_event.wait", self, timeout)
             finally:
+                self._waiting -= 1
                 if (host := self.hooks.host) is not None:
                     host("host_event.wake" if woke else "returned", self, None)
             return woke

@@ -13,7 +13,9 @@ def examples() -> tuple[str, ...]:
     """Names of the shipped recordings."""
     folder = files("ubviz") / "recordings"
     return tuple(
-        sorted(path.name.removesuffix(".json.gz") for path in folder.iterdir() if path.name.endswith(".json.gz"))
+        sorted(
+            path.name.removesuffix(".json.gz") for path in folder.iterdir() if path.name.endswith(".json.gz")
+        )
     )
 
 

@@ -298,15 +298,14 @@ class UBatchContext:
         return f"<context of microbatch {self.id} of {len(self.ring.contexts)}>"
 
 
-def runtime_of(*streams: Any) -> Runtime:
-    """The one runtime that all these streams belong to."""
-    runtimes = [getattr(stream, "runtime", None) for stream in streams]
-    if any(runtime is None for runtime in runtimes):
-        stream = streams[runtimes.index(None)]
-        raise MixedRuntimes(f"{stream!r} belongs to no runtime of ubviz; make it with rt.Stream()")
-    if any(runtime is not runtimes[0] for runtime in runtimes):
+def runtime_of(compute_stream: Stream, comm_stream: Stream) -> Runtime:
+    """The one runtime that both streams belong to."""
+    for stream in (compute_stream, comm_stream):
+        if getattr(stream, "runtime", None) is None:
+            raise MixedRuntimes(f"{stream!r} belongs to no runtime of ubviz; make it with rt.Stream()")
+    if compute_stream.runtime is not comm_stream.runtime:
         raise MixedRuntimes("the compute and the comm stream belong to two runtimes; make both with one")
-    return runtimes[0]
+    return compute_stream.runtime
 
 
 def make_ubatch_contexts(

@@ -146,7 +146,9 @@ class UBatchWrapper:
         with self.runtime.device_context(), self.runtime.op("merge", cls="copy"):
             return merge_outputs([output for _, output in results])
 
-    def _start(self, metadata: list[UbatchMetadata], results: list[tuple[int, Any]], ring: ctx.Ring) -> list[Any]:
+    def _start(
+        self, metadata: list[UbatchMetadata], results: list[tuple[int, Any]], ring: ctx.Ring
+    ) -> list[Any]:
         threads: list[Any] = []
         try:
             for part in metadata:
@@ -206,7 +208,9 @@ def merge_outputs(outputs: Sequence[Any]) -> Any:
     first = outputs[0]
     if any(type(output) is not type(first) for output in outputs):
         kinds = ", ".join(type(output).__name__ for output in outputs)
-        raise SlicingError(f"the microbatches returned different things ({kinds}): they cannot be put together")
+        raise SlicingError(
+            f"the microbatches returned different things ({kinds}): they cannot be put together"
+        )
     if isinstance(first, (list, tuple)):
         parts = [merge_outputs(part) for part in zip(*outputs, strict=True)]
         return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)

@@ -126,25 +126,6 @@ def minus(a: Sequence[Interval], b: Sequence[Interval]) -> list[Interval]:
     return left
 
 
-def common(a: Sequence[Interval], b: Sequence[Interval]) -> list[Interval]:
-    """What two unions share.
-
-    >>> common([(0, 4), (6, 9)], [(3, 7)])
-    [(3, 4), (6, 7)]
-    """
-    shared: list[Interval] = []
-    i = j = 0
-    while i < len(a) and j < len(b):
-        low, high = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
-        if low < high:
-            shared.append((low, high))
-        if a[i][1] <= b[j][1]:
-            i += 1
-        else:
-            j += 1
-    return shared
-
-
 def total(intervals: Iterable[Interval]) -> int:
     """How long intervals are together."""
     return sum(end - start for start, end in intervals)

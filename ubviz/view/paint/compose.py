@@ -170,16 +170,16 @@ def _alt(frame: Frame, numbers: Numbers) -> str:
     lanes = [lane.role for lane in frame.lanes]
     names = ", ".join(lanes[:-1]) + (" and " if len(lanes) > 1 else "") + lanes[-1]
     step = "" if frame.step is None else f" of step {frame.step}"
-    text = f"Timeline{step} with the lanes {names}; makespan {duration(numbers.makespan_ns)}."
-    if numbers.share is None:
+    first, _ = in_words(numbers)
+    text = f"Timeline{step} with the lanes {names}; {first}."
+    if numbers.hidden is None:
         return text
-    what = "the time in flight" if numbers.flies else "the communication"
-    return (f"{text} {percent(numbers.share)} of {what} ({duration(numbers.hidden_ns)} of "
-            f"{duration(numbers.comm_ns)}) is hidden behind computation.")  # fmt: skip
+    what, hidden, busy = numbers.hidden
+    return f"{text} {percent(hidden, busy)} of {what} ({duration(hidden)} of {duration(busy)}) is hidden behind computation."
 
 
 def _words(frame: Frame, operations: int, numbers: Numbers) -> str:
     step = "" if frame.step is None else f"step {frame.step}, "
     lanes = f"{len(frame.lanes)} lane{'' if len(frame.lanes) == 1 else 's'}"
     work = f"{operations} operation{'' if operations == 1 else 's'}"
-    return f"{step}{lanes}, {work}, makespan {duration(numbers.makespan_ns)}"
+    return f"{step}{lanes}, {work}, {in_words(numbers)[0]}"

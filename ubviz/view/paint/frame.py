@@ -26,6 +26,7 @@ class Frame:
     spans: dict[int, Span]
     events: dict[int, Event]
     flows: tuple[Flow, ...]
+    is_window: bool = False
 
     @property
     def length_ns(self) -> int:
@@ -63,7 +64,7 @@ def frame_of(
         trace, step, start, end, shown,
         {row: span for row, span in spans.items() if span.lane in ids},
         {row: event for row, event in events.items() if event.lane in ids},
-        _flows(trace, start, end, ids),
+        _flows(trace, start, end, ids), window is not None,
     )  # fmt: skip
 
 

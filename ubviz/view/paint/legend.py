@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from .canvas import Canvas, Style
@@ -185,9 +185,18 @@ def paint_numbers(canvas: Canvas, y: float, first: str, rest: list[str]) -> None
     """The first number in bold, the rest after it, as many as there is room for."""
     box = canvas.text(canvas.left, y, first, LABEL_SIZE + 1, canvas.theme.ink, weight=600)
     x = (box[2] if box else canvas.left) + 18
-    while rest:
-        text = " · ".join(rest)
-        if x + width(clean(text), LABEL_SIZE + 0.5) <= canvas.width - 6:
-            canvas.text(x, y, text, LABEL_SIZE + 0.5, canvas.theme.soft)
+    size, room = LABEL_SIZE + 0.5, canvas.width - 6 - x
+    for shown in _shorter(rest):
+        text = " · ".join(shown)
+        if width(clean(text), size) <= room:
+            canvas.text(x, y, text, size, canvas.theme.soft)
             return
-        rest = rest[:-1]
+
+
+def _shorter(rest: list[str]) -> Iterator[list[str]]:
+    """The numbers, then fewer: what is hidden stays longest."""
+    yield rest
+    for n in range(len(rest) - 1, 1, -1):
+        yield rest[:n]
+    yield [text.replace(" busy", "") for text in rest[:2]]
+    yield [text.replace(" busy", "") for text in rest[1:2]]

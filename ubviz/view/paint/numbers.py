@@ -1,75 +1,95 @@
-"""The numbers under a picture: how long, how busy, how much of the communication is hidden."""
+"""The numbers under a picture: how long, how busy, how much of the communication is hidden.
+
+Of a step or a whole trace they are those of ``ubviz.analysis.overlap``; of a window, the same counted within it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .blocks import Interval, common, total, union
+import numpy as np
+
+from ...analysis.intervals import Intervals, intersection, length, union
+from ...analysis.overlap import overlap
 from .frame import Frame
 from .ticks import duration
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Lengths in nanoseconds. Communication is what its own stream does, or what is in flight (``flies``)."""
+    """Lengths in nanoseconds. ``comm`` is what runs on a stream, ``flight`` what is on its way on none."""
 
     makespan_ns: int
     compute_ns: int
     comm_ns: int
     hidden_ns: int
-    flies: bool
-    label: str | None
+    own_stream: bool = True
+    flight_ns: int = 0
+    hidden_flight_ns: int = 0
+    label: str | None = None
+    whole: bool = True
 
     @property
-    def share(self) -> float | None:
-        return self.hidden_ns / self.comm_ns if self.comm_ns else None
+    def hidden(self) -> tuple[str, int, int] | None:
+        """What is hidden behind computation, how much of it, and of how much; None where nothing can be said."""
+        if self.comm_ns and self.own_stream:
+            return "the communication", self.hidden_ns, self.comm_ns
+        if self.flight_ns:
+            return "the time in flight", self.hidden_flight_ns, self.flight_ns
+        return None
 
 
 def numbers_of(frame: Frame) -> Numbers:
-    """Count within the frame."""
-    comm, compute = _busy(frame, comm=True), _busy(frame, comm=False)
-    air = [span for span in frame.spans.values() if span.cat == "transfer"]
-    flying = union((span.start_ns, span.end_ns) for span in air)
-    flies = bool(air)
-    hidden = total(common(flying if flies else comm, compute))
-    label = next((str(span.args["label"]) for span in air if "label" in span.args), None)
-    return Numbers(
-        frame.end_ns - frame.start_ns, total(compute), total(flying if flies else comm), hidden, flies, label
-    )
-
-
-def _busy(frame: Frame, comm: bool) -> list[Interval]:
-    spans = (
-        span
+    """Count the step, or the window."""
+    found = overlap(frame.trace, step=frame.step)
+    labels = {
+        str(span.args["label"])
         for span in frame.spans.values()
-        if span.cat == "kernel" and (span.cls in ("comm", "copy")) == comm
+        if span.cat == "transfer" and "label" in span.args
+    }
+    label = labels.pop() if len(labels) == 1 else None
+    own = found.overlap_ratio is not None or not found.comm_busy_ns
+    if not frame.is_window:
+        return Numbers(found.makespan_ns or frame.end_ns - frame.start_ns, found.compute_busy_ns, found.comm_busy_ns,
+                       found.overlap_ns, own, found.transfer_ns, found.hidden_transfer_ns, label)  # fmt: skip
+    sets = found.intervals
+    compute, comm, flight = (
+        _within(frame, sets[name]) for name in ("compute_busy_ns", "comm_busy_ns", "transfer_ns")
     )
-    return union((max(s.start_ns, frame.start_ns), min(s.end_ns, frame.end_ns)) for s in spans)
+    return Numbers(frame.length_ns, length(compute), length(comm), length(intersection(comm, compute)), own,
+                   length(flight), length(intersection(flight, compute)), label, whole=False)  # fmt: skip
+
+
+def _within(frame: Frame, intervals: Intervals) -> Intervals:
+    return union(np.clip(intervals, frame.start_ns, frame.end_ns))
 
 
 def in_words(numbers: Numbers) -> tuple[str, list[str]]:
     """The first number and the others.
 
-    >>> in_words(Numbers(422_000, 360_000, 240_000, 210_000, False, None))
+    >>> in_words(Numbers(422_000, 360_000, 240_000, 210_000))
     ('makespan 422 µs', ['compute busy 360 µs', 'communication busy 240 µs, 88 % hidden'])
     """
     rest = []
     if numbers.compute_ns:
         rest.append(f"compute busy {duration(numbers.compute_ns)}")
     if numbers.comm_ns:
-        name = "in flight" if numbers.flies else "communication busy"
+        share = f", {percent(numbers.hidden_ns, numbers.comm_ns)} hidden" if numbers.own_stream else ""
+        rest.append(f"communication busy {duration(numbers.comm_ns)}{share}")
+    if numbers.flight_ns:
         label = f" ({numbers.label})" if numbers.label else ""
-        rest.append(f"{name} {duration(numbers.comm_ns)}{label}, {percent(numbers.share or 0)} hidden")
-    return f"makespan {duration(numbers.makespan_ns)}", rest
+        share = percent(numbers.hidden_flight_ns, numbers.flight_ns)
+        rest.append(f"in flight {duration(numbers.flight_ns)}{label}, {share} hidden")
+    return f"{'makespan' if numbers.whole else 'window'} {duration(numbers.makespan_ns)}", rest
 
 
-def percent(share: float) -> str:
+def percent(part: int, whole: int) -> str:
     """A share in whole percent; 100 and 0 only where it is all and nothing.
 
-    >>> percent(0.999), percent(0.875), percent(1)
+    >>> percent(999, 1000), percent(7, 8), percent(1, 1)
     ('99 %', '88 %', '100 %')
     """
-    whole = round(share * 100)
-    if 0 < share < 1:
-        whole = min(max(whole, 1), 99)
-    return f"{whole} %"
+    share = round(100 * part / whole)
+    if 0 < part < whole:
+        share = min(max(share, 1), 99)
+    return f"{share} %"
