@@ -135,7 +135,12 @@ def recorded(draw: Draw) -> Trace:
     return Trace(make_table(Event, events), make_table(Span, spans), make_table(Flow, flows), lanes, {})
 
 
-#: Numbers of microseconds as JSON may hold them.
-NUMBERS = st.from_regex(
-    r"-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,8})?([eE][+-]?[0-9]{1,2})?", fullmatch=True
-) | st.from_regex(r"-?[0-9]{1,4}\.[0-9]{3}(5|50|500|49|51)?", fullmatch=True)
+#: Numbers of microseconds as JSON may hold them: any, near a half of a nanosecond, and far below one.
+NUMBERS = st.one_of(
+    st.from_regex(pattern, fullmatch=True)
+    for pattern in (
+        r"-?(0|[1-9][0-9]{0,19})(\.[0-9]{1,8})?([eE][+-]?[0-9]{1,2})?",
+        r"-?[0-9]{1,4}\.[0-9]{3}(5|50|500|49|51)?",
+        r"-?0\.0{1,9}[0-9]{1,9}",
+    )
+)

@@ -258,6 +258,7 @@ def by_decimal(text: str) -> int:
 
 @given(NUMBERS)
 @example("0.0005")
+@example("0.00001234")
 @example("0.0015")
 @example("-0.0015")
 @example("0.00150000000000000000000000001")
@@ -433,6 +434,17 @@ def test_an_arrow_begins_right_behind_its_row(trace: Trace) -> None:
                 assert by_decimal(str(bound["dur"])) == row.duration_ns
         elif entry["ph"] in ("i", "X"):
             last[entry["pid"], entry["tid"]] = entry
+
+
+def test_an_arrow_without_length_begins_before_it_ends() -> None:
+    """In virtual time a launch costs nothing: its kernel, which is written first, starts at the same time."""
+    launch = EXAMPLE.events[2]
+    kernel = EXAMPLE.spans[0]._replace(start_ns=launch.t_ns)
+    flow = EXAMPLE.flows[0]._replace(to_ns=launch.t_ns)
+    spans, flows = make_table(Span, [kernel]), make_table(Flow, [flow])
+    trace = Trace(EXAMPLE.events, spans, flows, LANES, {})
+    entries = [entry for entry in document(trace)["traceEvents"] if entry.get("ts") == 2]
+    assert [entry["ph"] for entry in entries] == ["X", "i", "s", "f"]
 
 
 # What cannot be saved
@@ -732,7 +744,7 @@ def test_sources_of_no_kind() -> None:
         "load knows the format \"chrome\", not 'kineto'; leave format out to have it found"
     )
     assert refusal({"a": float("inf")}) == (
-        "the given object: it.a is inf, which JSON does not have; give what json.load returns"
+        "the given object: object.a is inf, which JSON does not have; give what json.load returns"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 
@@ -223,6 +224,19 @@ def test_a_thread_that_cannot_start(story: Story, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(RuntimeError, match="can't start new thread"):
         story.run(lambda x: x)
     monkeypatch.undo()
+    assert torch.equal(story.run(lambda x: x), story.x)
+
+
+def test_an_interrupt_in_main_while_it_joins(story: Story) -> None:
+    def body(x: torch.Tensor) -> torch.Tensor:
+        if dbo_current_ubatch_id() == 0:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # a real one wakes a parked main
+        while True:  # until the microbatches are told to unwind
+            dbo_yield()
+
+    with pytest.raises(KeyboardInterrupt):
+        story.run(body)
+    assert microbatch_threads() == []
     assert torch.equal(story.run(lambda x: x), story.x)
 
 

@@ -108,8 +108,8 @@ def test_a_saved_svg_says_in_words_what_it_shows(tmp_path: Any) -> None:
 
 def test_the_alt_text_names_lanes_makespan_and_what_is_hidden() -> None:
     assert picture(drawn()).alt == (
-        "Timeline of step 0 with the lanes main, ubatch 0, ubatch 1, compute and comm; makespan 505 µs. "
-        "99 % of the communication (273 µs of 276 µs) is hidden behind computation."
+        "Timeline of step 0 with the lanes main, ubatch 0, ubatch 1, compute and comm; makespan 500 µs. "
+        "100 % of the communication (248 µs of 248 µs) is hidden behind computation."
     )
 
 
@@ -120,7 +120,7 @@ def test_in_low_latency_style_what_is_hidden_is_what_is_in_flight() -> None:
 
 
 def test_the_repr_is_stable() -> None:
-    assert repr(picture(drawn())) == "<Picture: step 0, 5 lanes, 28 operations, makespan 505 µs>"
+    assert repr(picture(drawn())) == "<Picture: step 0, 5 lanes, 28 operations, makespan 500 µs>"
     assert repr(picture(empty())) == "<Picture: nothing to draw>"
     assert (
         repr(picture(drawn(layers=1), order="logical"))
@@ -150,7 +150,7 @@ def test_a_window_is_cut_out_and_its_ruler_begins_at_zero() -> None:
     shown = picture(drawn(**LONG), window=(10_000_000, 30_000_000))
     assert "0 ms" in words(shown)
     assert "20 ms" in words(shown)
-    assert "makespan 20 ms" in words(shown)
+    assert "window 20 ms" in words(shown)
 
 
 def test_axes_that_are_given_are_drawn_into_and_no_others_are_touched() -> None:
@@ -173,7 +173,7 @@ def test_axes_of_any_size_hold_a_picture(size: tuple[float, float], order: str) 
 
 
 @pytest.mark.parametrize(
-    "order, needed", [("wall", "5 lanes, which need 2.2"), ("logical", "logical order, which needs 3.0")]
+    "order, needed", [("wall", "5 lanes, which need 2.5"), ("logical", "logical order, which needs 3.3")]
 )
 def test_axes_that_are_too_low_are_refused(order: str, needed: str) -> None:
     with pytest.raises(BadArgument) as caught:
@@ -185,7 +185,7 @@ def test_axes_that_are_too_low_are_refused(order: str, needed: str) -> None:
 
 def test_x_is_nanoseconds_from_the_left_edge() -> None:
     low, high = picture(drawn()).axes.get_xlim()
-    assert low < 0 < 505_000 < high
+    assert low < 0 < 500_000 < high
 
 
 def test_matplotlibs_global_state_is_left_alone() -> None:
@@ -314,24 +314,15 @@ def test_names_that_are_hostile_or_chinese_are_drawn_as_they_are() -> None:
 
 def test_logical_order_says_which_part_it_shows() -> None:
     shown = picture(drawn(layers=9), order="logical")
-    assert any(text.startswith("160 events") for text in words(shown))
-    assert any("the first 160 of" in text for text in words(shown))
+    assert any(text.startswith("120 events") for text in words(shown))
+    assert any("the first 120 of" in text for text in words(shown))
 
 
 def test_logical_order_tells_the_story_in_order() -> None:
-    verbs = [text for text in words(picture(drawn(layers=1), order="logical"))]
-    for verb in (
-        "1 of 3",
-        "2 of 3",
-        "3 of 3",
-        "barrier opens",
-        "set 0",
-        "set 1",
-        "wakes",
-        "record",
-        "wait",
-        "to comm",
-    ):
-        assert verb in verbs
+    verbs = words(picture(drawn(layers=1), order="logical"))
+    story = (
+        "1 of 3, 2 of 3, 3 of 3, barrier opens, set 0, wakes, attention, router, record, set 1, to comm, wait"
+    )
+    assert set(story.split(", ")) <= set(verbs)
     assert verbs.count("wakes") == 8
     assert verbs.count("attention") == 2

@@ -17,20 +17,32 @@ if TYPE_CHECKING:
     from ubviz.exploration import demo
     from ubviz.recording import record
     from ubviz.runtime import get_runtime
-    from ubviz.trace import Trace, load
-    from ubviz.view import picture
+    from ubviz.trace import Trace, example, load
+    from ubviz.view import before_after, picture
 
 __version__ = "0.1.0"
 
-__all__ = ["Trace", "__version__", "demo", "get_runtime", "load", "picture", "record"]
+__all__ = [
+    "Trace",
+    "__version__",
+    "before_after",
+    "demo",
+    "example",
+    "get_runtime",
+    "load",
+    "picture",
+    "record",
+]
 
 #: Public name -> where it lives.
 _PUBLIC = {
     "get_runtime": "ubviz.runtime:get_runtime",
     "record": "ubviz.recording:record",
     "load": "ubviz.trace:load",
+    "example": "ubviz.trace:example",
     "Trace": "ubviz.trace:Trace",
     "picture": "ubviz.view:picture",
+    "before_after": "ubviz.view:before_after",
     "demo": "ubviz.exploration:demo",
 }
 

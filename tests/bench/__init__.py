@@ -1,12 +1,20 @@
-"""What things cost. Each module here has ``rows()``; ``make bench`` prints them against their bounds."""
+"""What things cost. Each module here has ``rows()``; ``make bench`` prints them beside what is wanted.
+
+A ratio compares two things in one run, in turns: on a busy machine both slow down together.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from statistics import median
+from time import perf_counter_ns
 from typing import NamedTuple
+
+PAIRS = 30
 
 
 class Row(NamedTuple):
-    """One measured figure; ``bound`` is the most it may be, or None where it is only shown."""
+    """One measured figure; ``bound`` is the most it is wanted to be, or None where it is only shown."""
 
     what: str
     value: float
@@ -16,3 +24,20 @@ class Row(NamedTuple):
     @property
     def within(self) -> bool:
         return self.bound is None or self.value <= self.bound
+
+
+def in_turns(*measure: Callable[[], float], rounds: int = PAIRS) -> list[float]:
+    """The median of what each gives, measured in turns; every other round the other way round."""
+    found: list[list[float]] = [[] for _ in measure]
+    for i in range(rounds):
+        order = range(len(measure)) if i % 2 == 0 else reversed(range(len(measure)))
+        for j in order:
+            found[j].append(measure[j]())
+    return [median(values) for values in found]
+
+
+def timed(run: Callable[[], object]) -> float:
+    """Nanoseconds that ``run()`` takes."""
+    start = perf_counter_ns()
+    run()
+    return float(perf_counter_ns() - start)

@@ -50,6 +50,7 @@ transfer    Link    (Flight, sending Launch, start_ns, end_ns)
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -72,20 +73,23 @@ class Hooks:
     True
     """
 
-    __slots__ = ("device", "host", "listeners")
+    __slots__ = ("_lock", "device", "host", "listeners")
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self.listeners: tuple[Listener, ...] = ()
         self.host: Fact | None = None
         self.device: Fact | None = None
 
     def subscribe(self, listener: Listener) -> None:
         """Tell ``listener`` every fact from now on."""
-        self._replace((*self.listeners, listener))
+        with self._lock:
+            self._replace((*self.listeners, listener))
 
     def unsubscribe(self, listener: Listener) -> None:
         """Stop telling ``listener``; unknown listeners are ignored."""
-        self._replace(tuple(other for other in self.listeners if other is not listener))
+        with self._lock:
+            self._replace(tuple(other for other in self.listeners if other is not listener))
 
     def _replace(self, listeners: tuple[Listener, ...]) -> None:
         self.listeners = listeners

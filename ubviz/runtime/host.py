@@ -236,7 +236,8 @@ class HostRuntime:
         out = []
         for tensor in tensors:
             known = tensor.untyped_storage().__dict__
-            number = known.get("_ubviz_buffer") or known.setdefault("_ubviz_buffer", next(_buffers))
+            if (number := known.get("_ubviz_buffer")) is None:
+                number = known.setdefault("_ubviz_buffer", next(_buffers))
             out.append(number)
         return tuple(out)
 

@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..errors import MixedRuntimes
 from .base import Launch
-from .host_plans import COMPOSITE_KEY, Op, Sort, call, fill, find_plan, flat, ops
+from .host_plans import COMPOSITE_KEY, Op, Sort, call, fill, find_plan, ops, tensors_in
 
 if TYPE_CHECKING:
     from .host import HostRuntime
@@ -81,12 +81,18 @@ class _Mode(TorchDispatchMode):
     ) -> Launch:
         rt = self.runtime
         operation = rt._local.op
-        targets = {name for _, name, keyword in op.written if keyword}  # an out= target is not read
-        read = flat([args, [value for name, value in kwargs.items() if name not in targets]])
-        tensors = [t for t in read if isinstance(t, torch.Tensor)]
-        writes = rt.buffers(t for t in flat(written) if isinstance(t, torch.Tensor))
-        cls = "other" if operation is None else operation.cls
-        launch = Launch(next(rt._correlations), op.name, cls, operation, rt.buffers(tensors), writes)
+        read = tensors_in(args)
+        if kwargs:
+            targets = {name for _, name, keyword in op.written if keyword}  # an out= target is not read
+            read += tensors_in([value for name, value in kwargs.items() if name not in targets])
+        launch = Launch(
+            next(rt._correlations),
+            op.name,
+            "other" if operation is None else operation.cls,
+            operation,
+            rt.buffers(read),
+            rt.buffers(tensors_in(written)),
+        )
         host("kernel.launch", stream, launch)
         return launch
 

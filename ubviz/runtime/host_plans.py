@@ -34,6 +34,9 @@ _OWN_COPY = {_aten.clone.default, _aten._to_copy.default}
 _INDEXING = {_aten.index.Tensor, _aten.index_put_.default, _aten._index_put_impl_.default}
 _FRESH = ("aten::empty", "aten::new_empty")
 _MOST_PLANS = 50_000
+_Tensor, _strided = torch.Tensor, torch.strided
+_PLAIN = {int, float, bool, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format}
+"""No tensors; asking the class is quicker than ``isinstance``, which goes to the metaclass of Tensor."""
 
 
 class Sort(IntEnum):
@@ -160,15 +163,18 @@ def _find_out(func: Any) -> tuple[Any, list[str]]:
 
 def _key(args: Any, out: list[Any]) -> None:
     for a in args:
-        if isinstance(a, torch.Tensor):
-            if a.layout is not torch.strided:
+        cls = a.__class__
+        if cls in _PLAIN:
+            out += (cls, a)  # the class, since 1 == 1.0 == True
+        elif cls is _Tensor or isinstance(a, _Tensor):
+            if a.layout is not _strided:
                 raise _NoKey
             out += (a.shape, a.stride(), a.dtype)
         elif isinstance(a, (list, tuple)):
             out.append(len(a))
             _key(a, out)
         else:
-            out += (a.__class__, a)  # the class, since 1 == 1.0 == True
+            out += (cls, a)
 
 
 def _signature(op: Op, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -204,6 +210,20 @@ def _dummy(x: Any, device: str) -> Any:
     return torch.device(device) if isinstance(x, torch.device) else x
 
 
+def tensors_in(args: Any) -> list[torch.Tensor]:
+    """All tensors among arguments, also those in lists."""
+    found = []
+    for a in args:
+        cls = a.__class__
+        if cls in _PLAIN:
+            continue
+        if cls is _Tensor or isinstance(a, _Tensor):
+            found.append(a)
+        elif isinstance(a, (list, tuple)):
+            found += tensors_in(a)
+    return found
+
+
 def flat(x: Any) -> list[Any]:
     return [t for i in x for t in flat(i)] if isinstance(x, (list, tuple)) else [x]
 
@@ -223,7 +243,7 @@ def _make_plan(func: Any, op: Op, args: Any, kwargs: dict[str, Any]) -> Plan:
         dummy_kwargs = {k: _dummy(v, device) for k, v in kwargs.items()}
         if op.sort == Sort.FACTORY and op.device_arg:
             dummy_kwargs["device"] = device
-        inputs = [t for t in flat([dummy_args, list(dummy_kwargs.values())]) if isinstance(t, torch.Tensor)]
+        inputs = tensors_in([*dummy_args, *dummy_kwargs.values()])
         before = _layouts(inputs)
         try:
             result = func(*dummy_args, **dummy_kwargs)

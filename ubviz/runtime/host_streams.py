@@ -167,7 +167,7 @@ class Stream:
 
     def query(self) -> bool:
         """True when all queued work is done."""
-        return self._done == self._launched
+        return self._done >= self._launched
 
     def synchronize(self) -> None:
         """Block until all queued work is done; raise what failed in it."""
@@ -210,8 +210,9 @@ class Stream:
         with self._lock:
             if self._closed:
                 self._check_open()
-            self._launched += 1
-            self._queue.put((step, args))
+            number = self._launched + 1
+            self._queue.put((step, number, args))
+            self._launched = number  # last: an interrupt in between leaves counts that mend themselves
         if self._launched - self._done > DEPTH and threading.current_thread() is not self._thread:
             self._wait_for_room()
 
@@ -237,7 +238,7 @@ class Stream:
     # ---- the worker's side; none of these raises
 
     def _kernel(
-        self, name: str, launch: Launch | None, fn: Callable[..., Any], args: tuple[Any, ...],
+        self, number: int, name: str, launch: Launch | None, fn: Callable[..., Any], args: tuple[Any, ...],
         sends: Flight | None,
     ) -> None:  # fmt: skip
         if self._error is None:
@@ -252,7 +253,7 @@ class Stream:
             self._running = None
         if sends is not None and self._error is not None:
             sends.lose(self._error)
-        self._done += 1
+        self._done = number
 
     def _fail(self, name: str, cause: BaseException) -> None:
         if isinstance(cause, LostFlight):
@@ -272,14 +273,14 @@ class Stream:
             except BaseException as cause:  # a listener's mistake must not end the worker
                 self._fail(f"the listener to {kind!r}", cause)
 
-    def _fire(self, marker: Marker, event: Event | None) -> None:
+    def _fire(self, number: int, marker: Marker, event: Event | None) -> None:
         marker.t_ns, marker.error = _now(), self._error
         if event is not None:
             self._tell("record", (event, marker.record, marker.t_ns))
-        self._done += 1  # before anyone is let through: a stream that was synchronized is idle
+        self._done = number  # before anyone is let through: a stream that was synchronized is idle
         marker.fire()
 
-    def _await(self, marker: Marker, event: Event) -> None:
+    def _await(self, number: int, marker: Marker, event: Event) -> None:
         self._running = f"a wait for event {event.name or 'unnamed'}"
         start = _now()
         marker.wait()
@@ -287,7 +288,7 @@ class Stream:
             self._error = marker.error  # what depends on a failed stream fails with its error
         self._tell("wait", (event, marker.record, start, _now()))
         self._running = None
-        self._done += 1
+        self._done = number
 
     def __repr__(self) -> str:
         return f"<stream {self.name or 'unnamed'}: {self._launched - self._done} queued>"
@@ -298,8 +299,8 @@ def _work(items: queue.SimpleQueue[Any]) -> None:
     torch.set_num_threads(1)
     with torch.inference_mode():  # below autograd; writes to any tensor are allowed
         while (item := items.get()) is not None:
-            step, args = item
-            step(*args)
+            step, number, args = item
+            step(number, *args)
             del item, step, args  # drop tensors before blocking again
 
 

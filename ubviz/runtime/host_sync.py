@@ -51,7 +51,7 @@ class Parking:
         ident = threading.get_ident()
         parked = self.waiting[ident] = Parked(condition, kind, obj, timeout is not None)
         try:
-            if self._interrupted is not None:
+            if self._interrupted is not None and kind != "thread.join":
                 raise Stalled(self._interrupted)
             notified = condition.wait(timeout)
         finally:
@@ -61,7 +61,10 @@ class Parking:
         return notified
 
     def interrupt(self, report: str) -> None:
-        """End every wait, now and to come, with ``Stalled(report)``, until ``resume``."""
+        """End every wait, now and to come, with ``Stalled(report)``, until ``resume``.
+
+        Joins to come are let be: the threads that they wait for have been interrupted, and are about to end.
+        """
         self._interrupted = report  # first: who parks from here on sees it
         waiting = list(self.waiting.values())
         for parked in waiting:

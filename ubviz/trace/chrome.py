@@ -125,7 +125,7 @@ def _read_open(file: Any) -> tuple[str, bytes]:
 
 
 def _text_of(document: dict[str, Any]) -> bytes:
-    problem = json_problem(document, "it")
+    problem = json_problem(document, "object")
     if problem:
         raise NotATrace(f"the given object: {problem}; give what json.load returns")
     return msgspec.json.encode(document)

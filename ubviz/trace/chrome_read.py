@@ -89,17 +89,17 @@ class _Text:
             return msgspec.json.decode(part, type=kind)
         except msgspec.ValidationError as error:
             raise NotATrace(_misfit(error, where)) from None
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise NotATrace(self._position(error)) from None
         except RecursionError:
             raise NotATrace(f"{where or 'its content'} is nested too deeply; {AGAIN}") from None
 
-    def _position(self, error: msgspec.DecodeError) -> str:
+    def _position(self, error: ValueError | msgspec.DecodeError) -> str:
         """The error with line and column. Offsets count within the part, so the whole is read once more."""
         try:
             msgspec.json.decode(self._data)
-        except (msgspec.ValidationError, RecursionError):
-            pass  # something else, further ahead
+        except (msgspec.ValidationError, UnicodeDecodeError, RecursionError):
+            pass  # something else, further ahead, or an error without position
         except msgspec.DecodeError as whole:
             error = whole
             found = re.fullmatch(r"JSON is malformed: (.*) \(byte (\d+)\)", str(whole))

@@ -14,6 +14,10 @@ from ...trace.model import Span
 Interval = tuple[int, int]
 
 
+FIRST = ("attention", "combine", "dispatch", "experts", "router")
+"""The operations that everything is about: these have their first letter."""
+
+
 @dataclass
 class Block:
     """An operation on a stream: consecutive kernels of one microbatch, layer and name."""
@@ -43,10 +47,14 @@ def blocks(kernels: Sequence[Span], waits: Sequence[Span] = ()) -> list[Block]:
     for span in sorted(kernels, key=lambda span: (span.start_ns, span.end_ns)):
         while passed < len(breaks) and breaks[passed] <= span.start_ns:
             passed += 1
-        key = (span.ubatch, span.layer, span.operation or span.name, span.cls, span.step, passed)
+        flies = span.cat == "transfer"
+        label = span.operation or span.name
+        if flies:
+            label = label.removesuffix(" send")
+        key = (span.ubatch, span.layer, label, span.cls, span.step, passed)
         if key != last or not found:
-            cls = "transfer" if span.cat == "transfer" else span.cls or "other"
-            found.append(Block(span.operation or span.name, span.ubatch, span.layer, cls, span.step))
+            cls = "transfer" if flies else span.cls or "other"
+            found.append(Block(label, span.ubatch, span.layer, cls, span.step))
         last = key
         found[-1].kernels.append((span.start_ns, span.end_ns))
     return found
@@ -73,10 +81,10 @@ def initials(names: Iterable[str]) -> dict[str, str]:
     """A letter or two for each operation, for blocks too narrow for its name.
 
     >>> initials(["attention", "combine", "copy", "dispatch", "dispatch send"])
-    {'attention': 'A', 'combine': 'C', 'copy': 'Cp', 'dispatch': 'D', 'dispatch send': 'Ds'}
+    {'attention': 'A', 'combine': 'C', 'dispatch': 'D', 'copy': 'Cp', 'dispatch send': 'Ds'}
     """
     taken: dict[str, str] = {}
-    for name in sorted(set(names)):
+    for name in sorted(set(names), key=lambda name: (name not in FIRST, name)):
         for short in _shorter(name):
             if short not in taken.values():
                 taken[name] = short

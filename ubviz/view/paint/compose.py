@@ -155,7 +155,7 @@ def _foot(sheet: Sheet, frame: Frame, layout: Layout) -> float:
 def finish(canvas: Canvas, sheet: Sheet, bottom: float, first: str, rest: list[str]) -> None:
     """The legend and the numbers, then the height of a figure of ours; what does not fit given axes is left out."""
     y = bottom + 13
-    needed = len(rows_of(canvas, canvas.width - canvas.left - 4)) * ROW + (ROW if sheet.numbers else 0)
+    needed = len(rows_of(canvas, canvas.right - canvas.left + 8)) * ROW + (ROW if sheet.numbers else 0)
     if sheet.legend and (sheet.axes is None or y + needed - ROW / 2 <= canvas.height):
         y = paint_legend(canvas, y) + 2
     if sheet.numbers:
@@ -175,7 +175,8 @@ def _alt(frame: Frame, numbers: Numbers) -> str:
     if numbers.hidden is None:
         return text
     what, hidden, busy = numbers.hidden
-    return f"{text} {percent(hidden, busy)} of {what} ({duration(hidden)} of {duration(busy)}) is hidden behind computation."
+    amount = f"{percent(hidden, busy)} of {what} ({duration(hidden)} of {duration(busy)})"
+    return f"{text} {amount} is hidden behind computation."
 
 
 def _words(frame: Frame, operations: int, numbers: Numbers) -> str:

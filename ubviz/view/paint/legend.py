@@ -30,7 +30,7 @@ def entries(canvas: Canvas) -> list[Entry]:
     numbers = sorted(int(key.split()[1]) for key in seen if key.startswith("ubatch "))
     found = [Entry(_swatch(number), f"microbatch {number}") for number in numbers]
     if not found and "main" in seen:
-        found.append(Entry(_swatch(None), "not split"))
+        found.append(Entry(_swatch(None), "computation"))
     found += [entry for key, entry in _ENTRIES.items() if key in seen]
     arrows = [words for key, words in _ARROWS.items() if key in seen]
     if arrows:
@@ -68,6 +68,12 @@ def _kind(cls: str) -> Callable[[Canvas, Box], None]:
         fill(canvas, cls, _colour(canvas), box)
 
     return sign
+
+
+def _gap(canvas: Canvas, box: Box) -> None:
+    x0, _, x1, _ = box
+    third = (x1 - x0) / 3
+    fill(canvas, "compute", _colour(canvas), box, [(x0, x0 + third), (x1 - third, x1)])
 
 
 def _device(canvas: Canvas, box: Box) -> None:
@@ -115,6 +121,7 @@ _ENTRIES = {
     "comm": Entry(_kind("comm"), "communication"),
     "copy": Entry(_kind("copy"), "copy"),
     "transfer": Entry(_kind("transfer"), "in flight"),
+    "gap": Entry(_gap, "gap between kernels"),
     "device": Entry(_device, "blocked by device"),
     "waiting": Entry(_waiting, "waiting"),
 }
@@ -170,7 +177,7 @@ def _wide(entry: Entry) -> float:
 
 def paint_legend(canvas: Canvas, y: float) -> float:
     """Draw the legend from y down; where it ends."""
-    for row in rows_of(canvas, canvas.width - canvas.left - 4):
+    for row in rows_of(canvas, canvas.right - canvas.left + 8):
         x = canvas.left
         for entry in row.entries:
             wide = _sign_width(entry)

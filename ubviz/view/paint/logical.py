@@ -17,8 +17,8 @@ from .streams import hatch
 from .threads import ubatch_of
 
 HEIGHTS = Heights(thread=7.5, stream=8.0, between_threads=14.0, between_streams=22.0, ruler=12.0)
-MOST = 160
-BETWEEN_SYSTEMS = 6.0
+MOST = 120
+BETWEEN_SYSTEMS = -2.0
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def compose_logical(sheet: Sheet, frame: Frame) -> Made:
     _paint_arrows(score, frame, found)
     first, rest = _numbers(found, len(every))
     bottom = sheet.head + len(rows) * pitch
-    finish(canvas, sheet, bottom - 4, first, rest)
+    finish(canvas, sheet, bottom + 8, first, rest)
     lanes = [lane.role for lane in frame.lanes]
     alt = f"{first} on the lanes {', '.join(lanes[:-1])} and {lanes[-1]}: {', '.join(rest[:-1]) or rest[-1]}."
     return Made(figure, canvas.axes, alt, f"{first}, {len(lanes)} lanes")

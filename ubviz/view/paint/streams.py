@@ -18,6 +18,8 @@ Pieces = Sequence[tuple[float, float]]
 Whole = tuple[bool, bool]
 """Whether a block begins, and ends, within the picture: there it is rounded, else cut square."""
 LABEL_WEIGHT = 600
+GAPPED = ("compute", "comm", "other")
+"""Kinds whose gaps between kernels are seen; text keeps to where the kernels are."""
 LEAST_KERNEL = 5.0
 """Points: kernels that are narrower on average are not told apart."""
 
@@ -32,7 +34,9 @@ def paint_block(canvas: Canvas, frame: Frame, row: Row, block: Block, y: float) 
     canvas.seen.add(block.cls)
     whole = block.start_ns >= frame.start_ns, block.end_ns <= frame.end_ns
     colour = canvas.theme.ubatch(block.ubatch)
-    label = _label(canvas, block, box, fill(canvas, block.cls, colour, box, pieces, whole))
+    ground = fill(canvas, block.cls, colour, box, pieces, whole)
+    a, b = max(_runs(pieces), key=lambda run: run[1] - run[0]) if block.cls in GAPPED else (box[0], box[2])
+    label = _label(canvas, block, (a, box[1], b, box[3]), ground)
     _separators(canvas, box, pieces, label)
 
 
@@ -64,6 +68,8 @@ def _runs(pieces: Pieces) -> list[tuple[float, float]]:
 
 def _plain(canvas: Canvas, colour: str, box: Box, pieces: Pieces, whole: Whole) -> str:
     runs = _runs(pieces)
+    if any(c - b > 2.0 for (_, b), (c, _) in pairwise(runs)):
+        canvas.seen.add("gap")
     if len(runs) > 1:
         canvas.add(Style(z=4.0, fill=canvas.theme.tint(colour, 0.3)), rectangle(box, RADIUS, *whole))
     for i, (a, b) in enumerate(runs):
@@ -130,11 +136,8 @@ def _separators(canvas: Canvas, box: Box, pieces: Pieces, label: Box | None) -> 
     joints = [b for (_, b), (c, _) in pairwise(pieces) if c - b < 0.35]
     if joints and (box[2] - box[0]) / len(pieces) >= LEAST_KERNEL:
         style = Style(z=4.3, stroke=canvas.theme.background, width=0.5, alpha=0.4)
-        clear = [x for x in joints if label is None or not label[0] - 1.5 < x < label[2] + 1.5]
+        clear = (x for x in joints if label is None or not label[0] - 1.5 < x < label[2] + 1.5)
         canvas.add(style, *(line((x, box[1]), (x, box[3])) for x in clear))
-        short = [x for x in joints if x not in clear]
-        canvas.add(style, *(line((x, box[1]), (x, box[1] + 3)) for x in short))
-        canvas.add(style, *(line((x, box[3] - 3), (x, box[3])) for x in short))
     edge = Style(z=4.4, stroke=canvas.theme.background, width=0.7)
     canvas.add(edge, line((box[2], box[1]), (box[2], box[3])))
 

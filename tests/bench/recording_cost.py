@@ -1,0 +1,90 @@
+"""What one trace event costs while recording, and what the hooks cost while nobody listens."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any
+
+from tests.bench import Row, in_turns, timed
+from ubviz import get_runtime, record
+
+EVENTS = 20_000
+
+
+class Announcer:
+    """Announces as a runtime's objects do."""
+
+    def __init__(self, hooks: Any) -> None:
+        self.hooks = hooks
+
+    def act(self) -> None:
+        if (host := self.hooks.host) is not None:
+            host("mark", self, None)
+
+
+def rows() -> Iterator[Row]:
+    """Each figure is a ratio of two medians, 20,000 events a sample, into a fresh list."""
+    rt = get_runtime("host")
+    plain, without, with_site = in_turns(
+        lambda: timed(lambda: append(rt)), lambda: recorded(rt, device_facts), lambda: recorded(rt, host_facts)
+    )
+    yield Row("one list.append((now(), ident(), obj, kind))", plain / EVENTS, "ns")
+    yield Row("one trace event without site / that append", without / plain, "", 1.1)
+    yield Row("one trace event with site / that append", with_site / plain, "", 1.8)
+    original, silent, heard = in_turns(
+        lambda: timed(toggle(threading.Event())),
+        lambda: timed(toggle(rt.HostEvent())),
+        lambda: recorded(rt, lambda rt: toggle(rt.HostEvent())),
+    )
+    yield Row("set + clear of a threading.Event", 2 * original / EVENTS, "ns")
+    yield Row("set + clear of a host event, recorded / plain", heard / original, "", 1.8)
+    yield Row("set + clear of a host event, not recorded / plain", silent / original, "", 1.1)
+    rt.close()
+
+
+def recorded(rt: Any, make: Callable[[Any], Callable[[], None]]) -> float:
+    """The time of a run under a fresh recording; its facts are dropped, not made into a trace."""
+    with record(rt, watchdog_s=None) as recording:
+        time = timed(make(rt))
+        recording._facts.clear()
+    return time
+
+
+def append(obj: Any) -> None:
+    facts: list[Any] = []
+    kind = "mark"
+    for _ in range(EVENTS):
+        facts.append((perf_counter_ns(), get_ident(), obj, kind))
+
+
+def device_facts(rt: Any) -> Callable[[], None]:
+    hooks = rt.hooks
+
+    def run() -> None:
+        for _ in range(EVENTS):
+            if (device := hooks.device) is not None:
+                device("kernel", rt, None)
+
+    return run
+
+
+def host_facts(rt: Any) -> Callable[[], None]:
+    announcer = Announcer(rt.hooks)
+
+    def run() -> None:
+        for _ in range(EVENTS):
+            announcer.act()
+
+    return run
+
+
+def toggle(event: Any) -> Callable[[], None]:
+    def run() -> None:
+        for _ in range(EVENTS // 2):
+            event.set()
+            event.clear()
+
+    return run

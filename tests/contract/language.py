@@ -1,0 +1,92 @@
+"""The small language that the contract is written in: listen, hold a stream, start a thread, wait for a state."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from threading import get_ident
+from typing import Any, NamedTuple
+
+LIMIT_S = 30.0  # what should happen at once has gone wrong when it takes this long
+
+
+class Fact(NamedTuple):
+    """One announced fact, and the thread that announced it."""
+
+    kind: str
+    obj: Any
+    arg: Any
+    thread: int
+
+
+class Ran(NamedTuple):
+    """One kernel that has run."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+
+
+class Listener:
+    """Keeps all facts in the order in which it is told of them."""
+
+    def __init__(self) -> None:
+        self.facts: list[Fact] = []
+
+    def host(self, kind: str, obj: Any, arg: Any) -> None:
+        self.facts.append(Fact(kind, obj, arg, get_ident()))
+
+    def device(self, kind: str, obj: Any, arg: Any) -> None:
+        self.facts.append(Fact(kind, obj, arg, get_ident()))
+
+    def of(self, *kinds: str) -> list[Fact]:
+        return [fact for fact in self.facts if fact.kind in kinds]
+
+    def kinds(self, obj: Any) -> list[str]:
+        """The kinds of facts about ``obj``, in order."""
+        return [fact.kind for fact in self.facts if fact.obj is obj]
+
+    def ran(self, stream: Any) -> list[Ran]:
+        """The kernels that have run on ``stream``, in order."""
+        facts = [fact for fact in self.of("kernel") if fact.obj is stream]
+        return [Ran(launch.name, start, end) for launch, start, end in (fact.arg for fact in facts)]
+
+    def names(self, stream: Any) -> list[str]:
+        return [kernel.name for kernel in self.ran(stream)]
+
+
+class Running:
+    """A thread that has been started; ``end`` joins it and gives its result, or raises its error."""
+
+    def __init__(self, thread_class: Callable[..., Any], target: Callable[[], Any]) -> None:
+        self._result: Any = None
+        self._error: BaseException | None = None
+        self.thread = thread_class(target=self._run, args=(target,))
+        self.thread.start()
+
+    def _run(self, target: Callable[[], Any]) -> None:
+        try:
+            self._result = target()
+        except BaseException as error:
+            self._error = error
+
+    def end(self) -> Any:
+        self.thread.join(LIMIT_S)
+        assert not self.thread.is_alive(), "the thread has not ended"
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def until(ready: Callable[[], Any], what: str) -> None:
+    """Leave the processor to others until ``ready()``."""
+    deadline = time.monotonic() + LIMIT_S
+    while not ready():
+        assert time.monotonic() < deadline, f"it never came to this: {what}"
+        time.sleep(0)
+
+
+def waiters(obj: threading.Event | threading.Barrier) -> int:
+    """How many threads are blocked in ``obj.wait()``."""
+    return len(obj._cond._waiters)  # type: ignore[union-attr, attr-defined]
