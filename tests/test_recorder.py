@@ -265,7 +265,7 @@ def test_buffers_are_numbered_not_addressed() -> None:
         for event in trace.events.rows(trace.events.mask(kind="kernel.launch"))
         for number in event.args["reads"] + event.args["writes"]
     ]
-    assert max(touched) < 10_000
+    assert max(touched) < 10_000_000  # an address is larger by far
     dispatch = next(e for e in trace.events if e.args.get("name") == "dispatch")
     experts = [
         e for e in trace.events if e.args.get("operation") == "experts" and e.ubatch == dispatch.ubatch

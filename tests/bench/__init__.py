@@ -5,7 +5,7 @@ A ratio compares two things in one run, in turns: on a busy machine both slow do
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 from time import perf_counter_ns
 from typing import NamedTuple
@@ -26,14 +26,19 @@ class Row(NamedTuple):
         return self.bound is None or self.value <= self.bound
 
 
-def in_turns(*measure: Callable[[], float], rounds: int = PAIRS) -> list[float]:
-    """The median of what each gives, measured in turns; every other round the other way round."""
+def in_turns(*measure: Callable[[], float], rounds: int = PAIRS) -> list[list[float]]:
+    """What each gives in every round, measured in turns; every other round the other way round."""
     found: list[list[float]] = [[] for _ in measure]
     for i in range(rounds):
         order = range(len(measure)) if i % 2 == 0 else reversed(range(len(measure)))
         for j in order:
             found[j].append(measure[j]())
-    return [median(values) for values in found]
+    return found
+
+
+def ratio(ours: Sequence[float], plain: Sequence[float]) -> float:
+    """The median of the ratios within each round: what slows down a whole round is not in it."""
+    return median(a / b for a, b in zip(ours, plain, strict=True))
 
 
 def timed(run: Callable[[], object]) -> float:

@@ -7,7 +7,7 @@ threads, communication behind computation. All on one runtime, over one link.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from ..analysis import Finding, Overlap, handoff, overlap
-from ..engine import MODES, GPUModelRunner, LinkModel, ModelConfig, MoETransformer
+from ..engine import MODES, GPUModelRunner, LinkModel, ModelConfig, MoETransformer, StepOutput
 from ..errors import BadArgument
 from ..recording import record
 from ..runtime import check_name, get_runtime
@@ -199,7 +199,7 @@ class _Stage:
             contexts = contexts_of(self.batch, self.config.vocabulary, self.options.seed)
             self.runner.execute_model(contexts, "unsplit")
         link = self.model.all2all.link = self._set_link()
-        runs = {mode: self._run(mode) for mode in MODES}
+        runs = self._run_all()
         largest = float(runs["unsplit"].hidden.abs().max())
         return Demo(
             runtime=self.rt.name,
@@ -226,11 +226,22 @@ class _Stage:
         nbytes = self.options.num_tokens * self.config.top_k * width
         return LinkModel(_LATENCY_NS, nbytes * 1e9 / max(each_ns - _LATENCY_NS, 1_000))
 
-    def _run(self, mode: str) -> Run:
-        self.say(f"running {mode}")
-        self.runner.execute_model(self.batch, mode)  # the first one learns shapes; it is not measured
-        self.runner.forget(self.batch)
+    def _run_all(self) -> dict[str, Run]:
+        """The three ways in turn, step by step, so that whatever else this machine does meets them alike."""
+        for mode in MODES:
+            self.say(f"running {mode}")
+            self.runner.execute_model(self.batch, mode)  # the first one learns shapes; it is not recorded
+        self.say(f"recording {self.options.steps} steps of each")
+        outputs: dict[str, list[StepOutput]] = {mode: [] for mode in MODES}
         with record(self.rt) as recording:
-            outputs = [self.runner.execute_model(self.batch, mode) for _ in range(self.options.steps)]
-        last = outputs[-1]
-        return Run(recording.trace, tuple(o.duration_ns for o in outputs), last.hidden, tuple(last.sampled))
+            for mode in MODES * self.options.steps:
+                self.runner.forget(self.batch)
+                outputs[mode].append(self.runner.execute_model(self.batch, mode))
+        return {mode: _run(recording.trace, mode, outputs[mode]) for mode in MODES}
+
+
+def _run(trace: Trace, mode: str, outputs: Sequence[StepOutput]) -> Run:
+    begins = trace.events.rows(trace.events.mask(kind="step.begin"))
+    steps = [event.args["step"] for event in begins if event.args["branch"] == mode]
+    last = outputs[-1]
+    return Run(trace.only(*steps), tuple(o.duration_ns for o in outputs), last.hidden, tuple(last.sampled))

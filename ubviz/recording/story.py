@@ -170,7 +170,8 @@ class Story:
     def _follow(self, seq: int, t: int, who: Who, kind: str, obj: Any, arg: Any) -> None:
         """Remember what later facts refer to."""
         if who.thread not in self._life or kind == "thread.start":
-            self._life[who.thread] = (t if kind == "thread.start" else 0, who, self._step)
+            began = kind == "thread.start"  # else it was there before, and belongs to no step
+            self._life[who.thread] = (t if began else 0, who, self._step if began else None)
             self._thread_names[str(who.thread)] = who.lane
         about = (seq, self._step, who.ubatch)
         if kind == "kernel.launch":

@@ -71,7 +71,7 @@ class _Mode(TorchDispatchMode):
         written = [kwargs[name] if name in kwargs else args[i] for i, name, _ in op.written]
         launch = None
         if (host := self.runtime.hooks.host) is not None:
-            launch = self._announce(host, stream, op, args, kwargs, written)
+            launch = self._announce(host, stream, op, args, kwargs, tensors_in(written))
         stream.submit(op.name, launch, call, (func, args, kwargs))
         n = len(func._schema.returns)
         return None if n == 0 else written[0] if n == 1 else tuple(written[:n])
@@ -91,7 +91,7 @@ class _Mode(TorchDispatchMode):
             "other" if operation is None else operation.cls,
             operation,
             rt.buffers(read),
-            rt.buffers(tensors_in(written)),
+            rt.buffers(written),
         )
         host("kernel.launch", stream, launch)
         return launch

@@ -311,6 +311,12 @@ class Trace:
         ends = np.concatenate([self.events["t_ns"], self.events["until_ns"], self.spans["end_ns"]])
         return int(ends.max()) - int(starts.min()) if len(starts) else 0
 
+    def only(self, *steps: int) -> Trace:
+        """Some steps of this trace, as a trace of its own: ``trace.only(3, 4)``."""
+        from .select import only_steps
+
+        return only_steps(self, steps)
+
     def lane(self, role: str, rank: int = 0) -> Lane:
         """The lane of a role, e.g. ``trace.lane("ubatch 0")``."""
         for lane in self.lanes:

@@ -16,12 +16,17 @@ GROUPS = ("threads", "streams", "network")
 
 @dataclass(frozen=True)
 class Frame:
-    """One stretch ``[start_ns, end_ns)`` of a trace; spans, events and flows by their row in it."""
+    """One stretch ``[start_ns, end_ns)`` of a trace; spans, events and flows by their row in it.
+
+    ``begins_ns`` and ``ends_ns`` are where what is shown begins and ends: a window may reach beyond its step.
+    """
 
     trace: Trace
     step: int | None
     start_ns: int
     end_ns: int
+    begins_ns: int
+    ends_ns: int
     lanes: tuple[Lane, ...]
     spans: dict[int, Span]
     events: dict[int, Event]
@@ -55,17 +60,16 @@ def frame_of(
         known = ", ".join(map(str, trace.steps)) or "none"
         raise BadArgument(f"this trace has no step {step!r}; it has {known}")
     start, end = _window(window) if window else _extent(trace, step)
-    spans = _chosen(trace.spans, trace.spans["start_ns"], trace.spans["end_ns"], step, start, end)
+    begins, ends = (start, end) if step is None else _of_step(trace, step, start, end)
+    spans = _chosen(trace.spans, trace.spans["start_ns"], trace.spans["end_ns"], step, begins, ends)
     until = np.maximum(trace.events["t_ns"], trace.events["until_ns"])
-    events = _chosen(trace.events, trace.events["t_ns"], until, step, start, end)
+    events = _chosen(trace.events, trace.events["t_ns"], until, step, begins, ends)
     shown = _lanes(trace, lanes, spans, events)
     ids = {lane.id for lane in shown}
-    return Frame(
-        trace, step, start, end, shown,
-        {row: span for row, span in spans.items() if span.lane in ids},
-        {row: event for row, event in events.items() if event.lane in ids},
-        _flows(trace, start, end, ids), window is not None,
-    )  # fmt: skip
+    spans = {row: span for row, span in spans.items() if span.lane in ids}
+    events = {row: event for row, event in events.items() if event.lane in ids}
+    flows = _flows(trace, begins, ends, {"spans": spans, "events": events})
+    return Frame(trace, step, start, end, begins, ends, shown, spans, events, flows, window is not None)
 
 
 def last_complete_step(trace: Trace) -> int | None:
@@ -97,6 +101,14 @@ def _extent(trace: Trace, step: int | None) -> tuple[int, int]:
     return (int(starts.min()), int(ends.max())) if len(starts) else (0, 0)
 
 
+def _of_step(trace: Trace, step: int, start: int, end: int) -> tuple[int, int]:
+    """The part of a step that lies in a stretch."""
+    first, last = _extent(trace, step)
+    if first > end or last < start:
+        raise BadArgument(f"step {step} runs from {first} to {last} ns; nothing of it lies in {start} to {end}")
+    return max(first, start), min(last, end)
+
+
 def _chosen(
     table: Any, starts: np.ndarray, ends: np.ndarray, step: int | None, start: int, end: int
 ) -> dict[int, Any]:
@@ -108,11 +120,15 @@ def _chosen(
     return dict(zip(rows.tolist(), table.rows(rows)))
 
 
-def _flows(trace: Trace, start: int, end: int, ids: set[int]) -> tuple[Flow, ...]:
+def _flows(trace: Trace, start: int, end: int, shown: dict[str, dict[int, Any]]) -> tuple[Flow, ...]:
+    """The arrows within a stretch, both of whose ends are shown."""
     flows = trace.flows
     inside = (flows["from_ns"] >= start) & (flows["to_ns"] <= end)
-    rows = flows.rows(inside)
-    return tuple(flow for flow in rows if flow.from_lane in ids and flow.to_lane in ids)
+    return tuple(
+        flow
+        for flow in flows.rows(inside)
+        if flow.from_row in shown[flow.from_table] and flow.to_row in shown[flow.to_table]
+    )
 
 
 def _lanes(

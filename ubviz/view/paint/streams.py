@@ -185,7 +185,7 @@ def paint_stream_waits(canvas: Canvas, frame: Frame, row: Row) -> None:
     """The stream waits for an event: a dotted line, and for which, where there is room."""
     style = Style(z=3.0, stroke=canvas.theme.waiting, width=1.1, dash=(1.6, 1.6))
     for span in frame.on(row.lane, "wait"):
-        a, b = max(span.start_ns, frame.start_ns), min(span.end_ns, frame.end_ns)
+        a, b = max(span.start_ns, frame.begins_ns), min(span.end_ns, frame.ends_ns)
         if b <= a:
             continue
         canvas.seen.add("waiting")

@@ -36,7 +36,7 @@ def life(frame: Frame, row: Row) -> list[Interval]:
 
 
 def _within(frame: Frame, intervals: list[Interval]) -> list[Interval]:
-    clipped = ((max(a, frame.start_ns), min(b, frame.end_ns)) for a, b in intervals)
+    clipped = ((max(a, frame.begins_ns), min(b, frame.ends_ns)) for a, b in intervals)
     return [(a - frame.start_ns, b - frame.start_ns) for a, b in clipped if b > a]
 
 
