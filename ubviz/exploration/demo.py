@@ -22,12 +22,12 @@ from ..runtime import check_name, get_runtime
 from ..trace.model import Trace
 from .programs import blocks_needed, contexts_of, requests
 
-COMM_SHARE = 0.8
+COMM_SHARE = 0.9
 """Communication over computation, unsplit: the modelled link is set so that it comes out on this machine."""
 TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
 """Largest difference to unsplit that rounding explains, relative to the largest output: an expert that gets other
 rows beside a token's may multiply them in another order."""
-DEFAULT_TOKENS = {"ht": 384, "ll": 192}
+DEFAULT_TOKENS = {"ht": 512, "ll": 256}
 _LATENCY_NS = 20_000
 
 
@@ -160,7 +160,7 @@ class Options:
 def demo(*, say: Callable[[str], None] = lambda text: None, **options: Any) -> Demo:
     """Run the demonstration; ``options`` are the fields of ``Options``, ``say`` is told how far it is.
 
-    ``tokens`` is the batch (default 384 for ht, 192 for ll), ``steps`` how many steps of each way are recorded,
+    ``tokens`` is the batch (default 512 for ht, 256 for ll), ``steps`` how many steps of each way are recorded,
     after one that is not.
 
     >>> ubviz.demo(style="ht").numbers()["outputs_equal"]  # doctest: +SKIP
@@ -221,7 +221,7 @@ class _Stage:
             with record(self.rt) as recording:
                 self.runner.execute_model(self.batch, "unsplit")
             found.append(overlap(recording.trace).compute_busy_ns)
-        each_ns = COMM_SHARE * min(found) / (2 * self.config.layers)
+        each_ns = COMM_SHARE * median(found) / (2 * self.config.layers)
         width = torch.empty((), dtype=getattr(torch, self.options.dtype)).element_size() * self.config.hidden
         nbytes = self.options.num_tokens * self.config.top_k * width
         return LinkModel(_LATENCY_NS, nbytes * 1e9 / max(each_ns - _LATENCY_NS, 1_000))

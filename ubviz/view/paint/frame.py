@@ -19,6 +19,7 @@ class Frame:
     """One stretch ``[start_ns, end_ns)`` of a trace; spans, events and flows by their row in it.
 
     ``begins_ns`` and ``ends_ns`` are where what is shown begins and ends: a window may reach beyond its step.
+    ``is_part`` where the window cuts something off.
     """
 
     trace: Trace
@@ -31,7 +32,7 @@ class Frame:
     spans: dict[int, Span]
     events: dict[int, Event]
     flows: tuple[Flow, ...]
-    is_window: bool = False
+    is_part: bool = False
 
     @property
     def length_ns(self) -> int:
@@ -59,8 +60,9 @@ def frame_of(
     elif step is not None and step not in trace.steps:
         known = ", ".join(map(str, trace.steps)) or "none"
         raise BadArgument(f"this trace has no step {step!r}; it has {known}")
-    start, end = _window(window) if window else _extent(trace, step)
-    begins, ends = (start, end) if step is None else _of_step(trace, step, start, end)
+    whole = _extent(trace, step)
+    start, end = whole if window is None else _window(window)
+    begins, ends = (start, end) if step is None else _of_step(step, whole, start, end)
     spans = _chosen(trace.spans, trace.spans["start_ns"], trace.spans["end_ns"], step, begins, ends)
     until = np.maximum(trace.events["t_ns"], trace.events["until_ns"])
     events = _chosen(trace.events, trace.events["t_ns"], until, step, begins, ends)
@@ -69,7 +71,8 @@ def frame_of(
     spans = {row: span for row, span in spans.items() if span.lane in ids}
     events = {row: event for row, event in events.items() if event.lane in ids}
     flows = _flows(trace, begins, ends, {"spans": spans, "events": events})
-    return Frame(trace, step, start, end, begins, ends, shown, spans, events, flows, window is not None)
+    is_part = window is not None and (begins, ends) != whole
+    return Frame(trace, step, start, end, begins, ends, shown, spans, events, flows, is_part)
 
 
 def last_complete_step(trace: Trace) -> int | None:
@@ -101,11 +104,13 @@ def _extent(trace: Trace, step: int | None) -> tuple[int, int]:
     return (int(starts.min()), int(ends.max())) if len(starts) else (0, 0)
 
 
-def _of_step(trace: Trace, step: int, start: int, end: int) -> tuple[int, int]:
+def _of_step(step: int, whole: tuple[int, int], start: int, end: int) -> tuple[int, int]:
     """The part of a step that lies in a stretch."""
-    first, last = _extent(trace, step)
+    first, last = whole
     if first > end or last < start:
-        raise BadArgument(f"step {step} runs from {first} to {last} ns; nothing of it lies in {start} to {end}")
+        raise BadArgument(
+            f"step {step} runs from {first} to {last} ns; nothing of it lies between {start} and {end}"
+        )
     return max(first, start), min(last, end)
 
 

@@ -49,7 +49,7 @@ def numbers_of(frame: Frame) -> Numbers:
     }
     label = labels.pop() if len(labels) == 1 else None
     own = found.overlap_ratio is not None or not found.comm_busy_ns
-    if not frame.is_window:
+    if not frame.is_part:
         return Numbers(found.makespan_ns or frame.end_ns - frame.start_ns, found.compute_busy_ns, found.comm_busy_ns,
                        found.overlap_ns, own, found.transfer_ns, found.hidden_transfer_ns, label)  # fmt: skip
     sets = found.intervals

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from ..palette import Theme
@@ -17,8 +18,12 @@ from .threads import paint_thread, paint_thread_texts
 from .ticks import ruler
 
 
-def stream_blocks(frame: Frame) -> dict[int, tuple[list[Block], list[int]]]:
-    """Lane -> its operations, and the sub-row of each."""
+Done = dict[int, tuple[list[Block], list[int]]]
+"""Lane -> its operations, and the sub-row of each."""
+
+
+def stream_blocks(frame: Frame) -> Done:
+    """The operations of every stream."""
     found = {}
     for lane in frame.lanes:
         if lane.group != "threads":
@@ -27,13 +32,16 @@ def stream_blocks(frame: Frame) -> dict[int, tuple[list[Block], list[int]]]:
     return found
 
 
-def paint_wall(
-    canvas: Canvas, frame: Frame, layout: Layout, done: dict[int, tuple[list[Block], list[int]]]
-) -> None:
+def paint_wall(canvas: Canvas, frame: Frame, layout: Layout, done: Done) -> None:
     """Everything but the legend and the numbers."""
     canvas.short = initials(block.label for made, _ in done.values() for block in made)
-    paint_ground(canvas, layout)
-    _paint_ruler(canvas, layout)
+    paint_ruler(canvas, layout.ruler_y, [(layout.ruler_y + 8, layout.bottom)])
+    paint_lanes(canvas, frame, layout, done)
+
+
+def paint_lanes(canvas: Canvas, frame: Frame, layout: Layout, done: Done) -> None:
+    """The lanes of a frame, which begins at the left edge of the ruler, and what happens between them."""
+    _paint_ground(canvas, frame, layout)
     threads = [row for row in layout.rows.values() if row.lane.group == "threads"]
     streams = [row for row in layout.rows.values() if row.lane.group != "threads"]
     for row in threads:
@@ -51,9 +59,10 @@ def paint_wall(
     _paint_layers(canvas, frame, layout)
 
 
-def paint_ground(canvas: Canvas, layout: Layout) -> None:
-    """Names of lanes and groups, and a hairline along each lane."""
+def _paint_ground(canvas: Canvas, frame: Frame, layout: Layout) -> None:
+    """Names of lanes and groups, and a hairline along each lane, as long as what is shown."""
     theme = canvas.theme
+    x0, x1 = (canvas.x(t - frame.start_ns) for t in (frame.begins_ns, frame.ends_ns))
     for title, y in layout.titles:
         canvas.text(PAD, y, title, GROUP_SIZE, theme.soft, weight=600, force=True)
     for row in layout.rows.values():
@@ -61,8 +70,7 @@ def paint_ground(canvas: Canvas, layout: Layout) -> None:
             canvas.left - 10, row.y, row.name, LANE_SIZE, theme.ink, weight=500, at="right", force=True
         )
         for sub in range(row.subs):
-            y = row.middle(sub)
-            canvas.add(hairline(theme), line((canvas.left, y), (canvas.right, y)))
+            canvas.add(hairline(theme), line((x0, row.middle(sub)), (x1, row.middle(sub))))
 
 
 def hairline(theme: Theme) -> Style:
@@ -70,12 +78,13 @@ def hairline(theme: Theme) -> Style:
     return Style(z=1.0, stroke=theme.grid, width=0.8)
 
 
-def _paint_ruler(canvas: Canvas, layout: Layout) -> None:
-    marks = ruler(canvas.ns, canvas.right - canvas.left, apart=72)
-    for at, label in marks:
+def paint_ruler(canvas: Canvas, y: float, stretches: Sequence[tuple[float, float]]) -> None:
+    """The marks of time, and a hairline under each, from top to bottom of every stretch."""
+    for at, label in ruler(canvas.ns, canvas.right - canvas.left, apart=72):
         x = canvas.x(at)
-        canvas.add(hairline(canvas.theme), line((x, layout.ruler_y + 8), (x, layout.bottom)))
-        canvas.text(x, layout.ruler_y, label, SMALL_SIZE + 0.3, canvas.theme.soft, at="centre")
+        for top, bottom in stretches:
+            canvas.add(hairline(canvas.theme), line((x, top), (x, bottom)))
+        canvas.text(x, y, label, SMALL_SIZE + 0.3, canvas.theme.soft, at="centre")
 
 
 def _paint_layers(canvas: Canvas, frame: Frame, layout: Layout) -> None:
@@ -84,11 +93,12 @@ def _paint_layers(canvas: Canvas, frame: Frame, layout: Layout) -> None:
     begins = layer_starts(frame)
     if y is None or len(begins) < 2 or frame.several_ranks:
         return
-    marks = [(canvas.x(begins[key] - frame.start_ns), f"layer {key[1]}") for key in sorted(begins)]
+    marks = [(canvas.x(start - frame.start_ns), f"layer {layer}") for start, layer in begins
+             if frame.begins_ns <= start <= frame.ends_ns]  # fmt: skip
     stride = next((n for n in (1, 2, 5, 10, 20, 50, 100) if _apart(marks[::n])), len(marks))
     tick = Style(z=2.0, stroke=canvas.theme.soft, width=0.7)
     for x, text in marks[::stride]:
-        if x >= canvas.left and canvas.text(x + 4, y, text, SMALL_SIZE, canvas.theme.soft):
+        if canvas.text(x + 4, y, text, SMALL_SIZE, canvas.theme.soft):
             canvas.add(tick, line((x, y - 4), (x, y + 4)))
 
 
@@ -96,12 +106,21 @@ def _apart(marks: list[tuple[float, str]]) -> bool:
     return all(a + width(text, SMALL_SIZE) + 12 <= b for (a, text), (b, _) in pairwise(marks))
 
 
-def layer_starts(frame: Frame) -> dict[tuple[int, int], int]:
-    """(step, layer) -> when the first kernel of it starts, for those that are seen in the frame."""
+def layer_starts(frame: Frame) -> list[tuple[int, int]]:
+    """When the first kernel of each layer that is seen starts, and the layer's number.
+
+    On a single stream, kernels of no microbatch pass through the layers once for each (split, one after the
+    other): there a layer starts as often as it is come to.
+    """
     spans = frame.trace.spans
-    shown = {(s.step, s.layer) for s in frame.spans.values() if s.cat == "kernel" and s.layer is not None}
-    found = {}
-    for step, layer in shown:
-        mask = spans.mask(cat="kernel", step=step, layer=layer)
-        found[-1 if step is None else step, layer] = int(spans["start_ns"][mask].min())
+    seen = [span for span in frame.spans.values() if span.cat == "kernel" and span.layer is not None]
+    shown = {(span.step, span.layer) for span in seen}
+    again = len({span.lane for span in seen}) == 1 and all(span.ubatch is None for span in seen)
+    found: list[tuple[int, int]] = []
+    known: set[tuple[int | None, int]] = set()
+    for span in sorted(spans.rows(spans.mask(cat="kernel")), key=lambda span: span.start_ns):
+        key = (span.step, span.layer)
+        if key in shown and key not in known:
+            known = {key} if again else known | {key}
+            found.append((span.start_ns, span.layer))
     return found
