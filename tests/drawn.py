@@ -87,10 +87,11 @@ class Draft:
 
 
 class Ubatch:
-    """What one microbatch does: the mechanism's moves, as the model calls them."""
+    """What one microbatch does (or main, which is none): the mechanism's moves, as the model calls them."""
 
-    def __init__(self, draft: Draft, ident: int) -> None:
-        self.draft, self.ident, self.lane = draft, ident, f"ubatch {ident}"
+    def __init__(self, draft: Draft, ident: int | None) -> None:
+        self.draft, self.lane = draft, "main" if ident is None else f"ubatch {ident}"
+        self.ident: Any = ident
         self.stream = "compute"
         self.hooks: list[Any] = []
 
@@ -312,6 +313,31 @@ def drawn(
         d.tick(20)
     if style == "ht":
         d.lanes.pop()
+    return d.trace()
+
+
+def alone(passes: int = 1, layers: int = 2, *, scale: float = 1.0, steps: int = 1) -> Trace:
+    """The same work launched by main on one stream, in one pass through the layers or several (split).
+
+    >>> [lane.role for lane in alone().lanes]
+    ['main', 'compute']
+    """
+    d = Draft(0, scale, 1, 1.0)
+    work = Ubatch(d, None)
+    for step in range(steps):
+        d.step, begun = step, d.now
+        d.emit("main", "step.begin", step=step, tokens=128, branch="run", why=None)
+        for layer in list(range(layers)) * passes:
+            for name in ("attention", "router", "dispatch", "experts", "combine", "shared experts"):
+                work.op(name, layer, host_wait=name == "dispatch")
+        reads = d.emit("main", "host.read", stream="compute")
+        d.now = max(d.now, d.free["compute"])
+        d.blocked(reads)
+        d.tick(5)
+        d.emit("main", "step.end", step=step, tokens=128, branch="run", why=None)
+        d.span("main", "thread", "main", begun, d.now)
+        d.tick(20)
+    d.lanes = d.lanes[:2]
     return d.trace()
 
 

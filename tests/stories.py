@@ -46,7 +46,9 @@ class Story:
         recording = record(self.rt, watchdog_s=5)
         try:
             with recording, self.rt.stream(self.compute), set_forward_context(None, ubatch_slices=slices):
-                return self.wrapper(**inputs)
+                output = self.wrapper(**inputs)
+                self.rt.synchronize()  # the outputs may not be there yet
+                return output
         finally:
             self.trace = recording.trace
 

@@ -171,7 +171,9 @@ def programs():
         "scalars of three kinds": lambda: [idx * 1, idx * 1.0, idx * True],
         "foreach": lambda: torch._foreach_add([x, y], 1.0),
         "foreach norm": lambda: torch._foreach_norm([x, y]),
-        "complex": lambda: torch.view_as_real((torch.view_as_complex(x.view(6, 4, 2)).conj() * 2).resolve_conj()),
+        "complex": lambda: torch.view_as_real(
+            (torch.view_as_complex(x.view(6, 4, 2)).conj() * 2).resolve_conj()
+        ),
     }
 
 
@@ -275,7 +277,9 @@ def test_an_output_that_must_grow_is_resized_as_by_eager_code(run):
 @pytest.mark.parametrize("change", ["resize_", "set_", "data"])
 def test_a_tensor_gets_other_storage_only_after_queued_work_has_read_it(rt, run, change):
     def program():
-        rt.launch("pause", duration_ns=5_000_000)  # gives a change that does not wait its chance to come too early
+        rt.launch(
+            "pause", duration_ns=5_000_000
+        )  # gives a change that does not wait its chance to come too early
         x = torch.ones(4)
         y = x * 3
         if change == "resize_":
@@ -413,7 +417,9 @@ def test_lists_of_tensors_are_looked_into(launches):
 def test_buffer_numbers_are_small_and_never_used_again(rt):
     seen = set()
     for _ in range(50):
-        (number,) = rt.buffers([torch.zeros(1000)])  # freed at once: the allocator gives the same address again
+        (number,) = rt.buffers(
+            [torch.zeros(1000)]
+        )  # freed at once: the allocator gives the same address again
         seen.add(number)
     assert len(seen) == 50
     assert max(seen) - min(seen) == 49

@@ -39,7 +39,7 @@ def test_an_interrupt_ends_every_wait_with_its_report(rt):
     parked(rt, len(waits))
     rt.parking.interrupt("nothing moves")
     for r in running:
-        with pytest.raises(Stalled, match="^nothing moves$"):
+        with pytest.raises(Stalled, match=r"^nothing moves$"):
             r.end()
     assert not rt.parking.waiting
     gate.set()
@@ -51,7 +51,7 @@ def test_waits_to_come_are_interrupted_until_they_may_wait_again(rt):
     turn, barrier = rt.HostEvent("turn"), rt.Barrier(2)
     rt.parking.interrupt("nothing moves")
     for wait in (turn.wait, barrier.wait):
-        with pytest.raises(Stalled, match="^nothing moves$"):
+        with pytest.raises(Stalled, match=r"^nothing moves$"):
             wait()
     assert barrier.broken
     turn.set()
@@ -95,7 +95,7 @@ def test_an_interrupted_wait_is_told_to_have_ended_without_a_wake(rt):
 
 
 def test_a_barrier_has_at_least_one_party(rt):
-    with pytest.raises(BadArgument, match="^a barrier has at least 1 party, not 0$"):
+    with pytest.raises(BadArgument, match=r"^a barrier has at least 1 party, not 0$"):
         rt.Barrier(0)
 
 
@@ -203,10 +203,12 @@ def test_a_deadlock_is_ended_and_says_who_waits_for_what(rt):
 def test_a_deadlock_is_only_reported_where_that_is_asked_for(rt, capsys):
     printed = []
     with record(rt, watchdog_s=LIMIT_S, on_stall="report"):
-        threads, errors, (a, b) = wait_for_each_other(rt)
+        threads, errors, (a, _) = wait_for_each_other(rt)
 
         def help_out():  # unknown to the runtime, as a debugger would be
-            until(lambda: printed.append(capsys.readouterr().err) or "".join(printed), "the report is printed")
+            until(
+                lambda: printed.append(capsys.readouterr().err) or "".join(printed), "the report is printed"
+            )
             a.set()
 
         helper = Running(threading.Thread, help_out)

@@ -176,7 +176,7 @@ def test_a_thread_is_inside_one_runtime_only(rt):
     other = get_runtime("host")
     with rt.device_context():
         with pytest.raises(
-            MixedRuntimes, match="^this thread is already inside the device context of another host runtime$"
+            MixedRuntimes, match=r"^this thread is already inside the device context of another host runtime$"
         ):
             other.device_context().__enter__()
     with other.device_context():
@@ -303,8 +303,12 @@ def test_an_error_of_shapes_is_raised_at_launch(rt, stream):
     gate = threading.Event()
     with rt.device_context(), rt.stream(stream):
         x = torch.zeros(4)
-        for call in (lambda: x @ torch.zeros(5, 5), lambda: x.add_(torch.zeros(3)), lambda: torch.cat([x, x[None]])):
-            with pytest.raises(RuntimeError, match="size|shape|dimension") as error:
+        for call in (
+            lambda: x @ torch.zeros(5, 5),
+            lambda: x.add_(torch.zeros(3)),
+            lambda: torch.cat([x, x[None]]),
+        ):
+            with pytest.raises(RuntimeError, match=r"size|shape|dimension") as error:
                 call()
             assert not isinstance(error.value, AsyncError)
         stream.synchronize()
@@ -317,7 +321,12 @@ def test_an_error_of_values_is_raised_at_the_next_read(rt, stream):
     with rt.device_context(), rt.stream(stream):
         table, row = torch.zeros(4), torch.tensor([9])
         text = r"^index_select on stream s failed: IndexError: .*out of range"
-        for read in (lambda t: t.tolist(), lambda t: (t + 1).sum().item(), repr, lambda t: stream.synchronize()):
+        for read in (
+            lambda t: t.tolist(),
+            lambda t: (t + 1).sum().item(),
+            repr,
+            lambda t: stream.synchronize(),
+        ):
             with pytest.raises(AsyncError, match=text):
                 read(table.index_select(0, row))
             stream.synchronize()
@@ -382,7 +391,9 @@ def test_a_stuck_stream_is_named_with_what_it_is_in(rt, stream, monkeypatch):
 
 
 def python(code):
-    run = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100)
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100
+    )
     return run.returncode, run.stdout, run.stderr
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+import re
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -14,13 +15,14 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from tests.drawn import drawn, empty
+from tests.drawn import alone, drawn, empty
 from ubviz.errors import BadArgument
 from ubviz.trace.model import Span, Trace, make_table
 from ubviz.view import Picture, picture
 from ubviz.view.paint import fonts
 from ubviz.view.paint.blocks import blocks, minus, sub_lanes, total, union
 from ubviz.view.paint.frame import frame_of
+from ubviz.view.paint.logical import _Ways
 from ubviz.view.paint.numbers import numbers_of
 from ubviz.view.palette import LEAST_CONTRAST, THEMES, contrast
 
@@ -37,6 +39,7 @@ SCENES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "narrow": ({}, {"width": 7}),
     "very narrow": ({"ubatches": 3}, {"width": 3.5}),
     "one step of three": ({"steps": 3}, {"step": 1}),
+    "a step in a long window": ({"steps": 3}, {"step": 1, "window": (0, 3_000_000)}),
     "only streams": ({}, {"lanes": ["compute", "comm"]}),
     "logical": ({"layers": 1}, {"order": "logical"}),
     "logical, three": ({"ubatches": 3, "layers": 2, "kernels": 15}, {"order": "logical", "theme": "dark"}),
@@ -151,6 +154,84 @@ def test_a_window_is_cut_out_and_its_ruler_begins_at_zero() -> None:
     assert "0 ms" in words(shown)
     assert "20 ms" in words(shown)
     assert "window 20 ms" in words(shown)
+
+
+def test_a_window_that_is_longer_than_its_step_shows_nothing_of_later_steps() -> None:
+    """Moments in nanoseconds: step 1 of three in a window over all of them."""
+    trace = drawn(layers=1, steps=3)
+    frame, plain = frame_of(trace, 1, (0, 10 * trace.duration_ns)), frame_of(trace, 1)
+    assert (frame.begins_ns, frame.ends_ns) == (plain.start_ns, plain.end_ns)
+    assert frame.spans == plain.spans
+    assert frame.events == plain.events
+    assert frame.flows == plain.flows
+    assert {trace.events[flow.from_row].step for flow in frame.flows if flow.from_table == "events"} == {1}
+
+
+def test_lanes_end_with_the_step() -> None:
+    """Nothing but the ruler is right of the end, on main's lane neither, whose thread lives on."""
+    trace = drawn(layers=1, steps=2)
+    thread = [
+        s._replace(step=None, end_ns=trace.duration_ns) if s.cat == "thread" else s for s in trace.spans
+    ]
+    trace = Trace(trace.events, make_table(Span, thread), trace.flows, trace.lanes, {})
+    frame = frame_of(trace, 0)
+    shown = picture(trace, step=0, window=(frame.start_ns, 3 * frame.end_ns), legend=False, numbers=False)
+    grid, width = THEMES["light"].grid, shown.axes.get_xlim()[1]
+    ends = [
+        patch.get_path().vertices[:, 0].max()
+        for patch in shown.axes.patches
+        if matplotlib.colors.to_hex(patch.get_edgecolor()) != grid
+    ]
+    to_ns = shown.axes.get_xlim()
+    assert len(ends) > 5
+    ns_per_point = (to_ns[1] - to_ns[0]) / (14 * 72)
+    assert max(ends) * ns_per_point + to_ns[0] <= frame.end_ns + 10 * ns_per_point < width
+
+
+def test_a_window_over_a_whole_step_has_the_steps_numbers_and_one_beside_it_is_refused() -> None:
+    trace = drawn(layers=1, steps=2)
+    frame = frame_of(trace, 0)
+    assert numbers_of(frame_of(trace, 0, (0, 10 * frame.end_ns))) == numbers_of(frame)
+    with pytest.raises(BadArgument) as caught:
+        picture(trace, step=0, window=(frame.end_ns + 5, frame.end_ns + 9))
+    assert str(caught.value) == (
+        f"step 0 runs from 0 to {frame.end_ns} ns; nothing of it lies between {frame.end_ns + 5} and "
+        f"{frame.end_ns + 9}"
+    )
+
+
+@pytest.mark.parametrize("passes", [1, 2, 3])
+def test_split_but_not_overlapped_the_layers_are_marked_in_every_pass(passes: int) -> None:
+    shown = picture(alone(passes, layers=2))
+    assert [text for text in words(shown) if text.startswith("layer ")] == ["layer 0", "layer 1"] * passes
+
+
+def test_main_says_what_blocks_it_and_says_it_by_an_initial_where_it_is_narrow() -> None:
+    assert "blocked in dispatch" in words(picture(alone(layers=1)))
+    short = words(picture(alone(3, layers=3), width=6))
+    assert "blocked in dispatch" not in short
+    assert short.count("D") > 5
+    assert short.count("dispatch") == 1, "in the legend"
+
+
+def test_from_three_microbatches_on_blocks_are_numbered() -> None:
+    """In print orange and green are nearly the same grey."""
+    two, three = (words(picture(drawn(ubatches=n, layers=1))) for n in (2, 3))
+    assert "experts 2" in three
+    assert [text for text in two if text in ("attention 0", "experts 1", "A0", "E1")] == []
+
+
+def test_in_print_the_first_two_microbatches_are_two_greys() -> None:
+    for theme in THEMES.values():
+        assert contrast(theme.ubatches[0], theme.ubatches[1]) > 1.3
+
+
+def test_an_svg_of_four_layers_is_small_and_its_outlines_are_rounded(tmp_path: Any) -> None:
+    picture(drawn(layers=4, kernels=15)).save(tmp_path / "run.svg")
+    svg = (tmp_path / "run.svg").read_text()
+    assert len(svg) < 300_000
+    outlines = " ".join(re.findall(r' d="([^"]*)"', svg))
+    assert re.findall(r"\d\.\d{3,}|-0 ", outlines) == []
 
 
 def test_axes_that_are_given_are_drawn_into_and_no_others_are_touched() -> None:
@@ -316,6 +397,13 @@ def test_logical_order_says_which_part_it_shows() -> None:
     shown = picture(drawn(layers=9), order="logical")
     assert any(text.startswith("120 events") for text in words(shown))
     assert any("the first 120 of" in text for text in words(shown))
+
+
+def test_arrows_over_the_end_of_a_row_do_not_lie_on_one_another() -> None:
+    ways = _Ways()
+    assert [ways.find(50.0, (0, 10, 90), (1, 0, 40)) for _ in range(4)] == [50, 47, 53, 44]
+    assert ways.find(50.0, (1, 41, 90), (2, 0, 40)) == 50
+    assert ways.find(50.0, (1, 30, 90), (2, 50, 60)) == 56
 
 
 def test_logical_order_tells_the_story_in_order() -> None:

@@ -30,7 +30,9 @@ def rows() -> Iterator[Row]:
     """Each figure is a median of ratios, 20,000 events a sample, into a fresh list."""
     rt = get_runtime("host")
     plain, without, with_site = in_turns(
-        lambda: timed(lambda: append(rt)), lambda: recorded(rt, device_facts), lambda: recorded(rt, host_facts)
+        lambda: timed(lambda: append(rt)),
+        lambda: recorded(rt, device_facts),
+        lambda: recorded(rt, host_facts),
     )
     yield Row("one list.append((now(), ident(), obj, kind))", median(plain) / EVENTS, "ns")
     yield Row("one trace event without site / that append", ratio(without, plain), "", 1.1)

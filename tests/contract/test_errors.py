@@ -145,7 +145,9 @@ def test_a_listener_that_raises_fails_the_stream_and_not_its_worker(rt, a):
     listener = Bad()
     rt.hooks.subscribe(listener)
     rt.launch("k", stream=a)
-    with pytest.raises(AsyncError, match=r"^the listener to 'kernel' on stream a failed: Broken: on purpose$"):
+    with pytest.raises(
+        AsyncError, match=r"^the listener to 'kernel' on stream a failed: Broken: on purpose$"
+    ):
         a.synchronize()
     rt.hooks.unsubscribe(listener)
     rt.launch("k", stream=a)

@@ -103,7 +103,12 @@ def test_records_are_numbered_and_waits_name_the_number(rt, a, b, told):
     a.wait_event(event)
     rt.synchronize()
     host = [(fact.kind, fact.arg) for fact in told.of("event.record", "event.wait")]
-    assert host == [("event.record", (a, 1)), ("event.wait", (b, 1)), ("event.record", (b, 2)), ("event.wait", (a, 2))]
+    assert host == [
+        ("event.record", (a, 1)),
+        ("event.wait", (b, 1)),
+        ("event.record", (b, 2)),
+        ("event.wait", (a, 2)),
+    ]
     assert [(fact.obj, fact.arg[:2]) for fact in told.of("record")] == [(a, (event, 1)), (b, (event, 2))]
     assert [(fact.obj, fact.arg[:2]) for fact in told.of("wait")] == [(b, (event, 1)), (a, (event, 2))]
 
@@ -208,7 +213,9 @@ def test_query_and_synchronize_are_told(rt, a, hold, told):
     event.synchronize()
     event.query()
     a.synchronize()
-    facts = [(fact.kind, fact.obj, fact.arg) for fact in told.of("event.query", "event.synchronize", "returned")]
+    facts = [
+        (fact.kind, fact.obj, fact.arg) for fact in told.of("event.query", "event.synchronize", "returned")
+    ]
     assert facts == [
         ("event.query", event, False),
         ("event.synchronize", event, None),

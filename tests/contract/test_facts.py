@@ -27,8 +27,14 @@ def test_two_listeners_are_told_the_same_and_each_until_it_leaves(rt):
     event.set()
     rt.hooks.unsubscribe(second)
     event.clear()
-    assert [(fact.kind, fact.arg) for fact in first.facts] == [("host_event.set", False), ("host_event.clear", True)]
-    assert [(fact.kind, fact.arg) for fact in second.facts] == [("host_event.clear", True), ("host_event.set", False)]
+    assert [(fact.kind, fact.arg) for fact in first.facts] == [
+        ("host_event.set", False),
+        ("host_event.clear", True),
+    ]
+    assert [(fact.kind, fact.arg) for fact in second.facts] == [
+        ("host_event.clear", True),
+        ("host_event.set", False),
+    ]
     assert rt.hooks.host is None
 
 

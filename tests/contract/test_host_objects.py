@@ -18,7 +18,9 @@ from ubviz import get_runtime
 def kit(request):
     """Where events, barriers and threads come from."""
     if request.param == "threading":
-        yield SimpleNamespace(Event=threading.Event, Barrier=threading.Barrier, start=starter(threading.Thread))
+        yield SimpleNamespace(
+            Event=threading.Event, Barrier=threading.Barrier, start=starter(threading.Thread)
+        )
         return
     rt = get_runtime(request.param)
     yield SimpleNamespace(Event=rt.HostEvent, Barrier=rt.Barrier, start=starter(rt.Thread))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import torch
 
@@ -165,7 +167,7 @@ def test_a_link_carries_one_transfer_after_another(rt, told):
         rt.launch("send", stream=stream, sends=flight)
     rt.synchronize()
     spans = sorted(fact.arg[2:] for fact in told.of("transfer"))
-    assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:]))
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
     assert {end - start for start, end in spans} == {2 * MS}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from ubviz.errors import MixedRuntimes, StreamClosed
@@ -18,7 +20,7 @@ def test_a_stream_runs_its_work_in_order_and_one_after_the_other(rt, told):
     for stream in (a, b):
         ran = told.ran(stream)
         assert [kernel.name for kernel in ran] == [f"{stream.name}{i}" for i in range(20)]
-        assert all(first.end_ns <= second.start_ns for first, second in zip(ran, ran[1:]))
+        assert all(first.end_ns <= second.start_ns for first, second in pairwise(ran))
 
 
 def test_a_launch_returns_at_once(rt, told, hold):

@@ -11,7 +11,9 @@ from tests.contract.language import until
 
 def test_a_thread_calls_its_target_and_has_its_name(rt):
     said = []
-    thread = rt.Thread(lambda *args: said.append((args, threading.current_thread().name)), (1, 2), name="worker")
+    thread = rt.Thread(
+        lambda *args: said.append((args, threading.current_thread().name)), (1, 2), name="worker"
+    )
     thread.start()
     thread.join()
     assert said == [((1, 2), "worker")]
@@ -45,13 +47,13 @@ def test_join_with_a_time_limit_returns_while_the_thread_lives(rt):
 
 def test_a_thread_is_joined_only_after_its_start_and_not_by_itself(rt, start):
     thread = rt.Thread(lambda: None)
-    with pytest.raises(RuntimeError, match="^cannot join thread before it is started$"):
+    with pytest.raises(RuntimeError, match=r"^cannot join thread before it is started$"):
         thread.join()
 
     def join_myself():
         threading.current_thread().join()
 
-    with pytest.raises(RuntimeError, match="^cannot join current thread$"):
+    with pytest.raises(RuntimeError, match=r"^cannot join current thread$"):
         start(join_myself).end()
 
 
@@ -59,12 +61,12 @@ def test_a_thread_starts_once(rt, told):
     gate = threading.Event()
     thread = rt.Thread(gate.wait)
     thread.start()
-    with pytest.raises(RuntimeError, match="^threads can only be started once$"):
+    with pytest.raises(RuntimeError, match=r"^threads can only be started once$"):
         thread.start()
     assert thread in rt.threads
     gate.set()
     thread.join()
-    with pytest.raises(RuntimeError, match="^threads can only be started once$"):
+    with pytest.raises(RuntimeError, match=r"^threads can only be started once$"):
         thread.start()
     assert len(told.of("thread.create")) == 1
 

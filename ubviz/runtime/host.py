@@ -24,9 +24,7 @@ from . import host_streams as device
 from . import host_sync as sync
 from .base import Launch
 from .hooks import Hooks
-from .host_ops import DeviceContext
-
-_buffers = itertools.count(1)
+from .host_ops import DeviceContext, buffers_in
 
 
 class _StreamContext:
@@ -232,14 +230,8 @@ class HostRuntime:
                     host("returned", stream, None)
 
     def buffers(self, tensors: Iterable[Any]) -> tuple[int, ...]:
-        """Numbers of the tensors' storages, by our own counter (an address would be reused)."""
-        out = []
-        for tensor in tensors:
-            known = tensor.untyped_storage().__dict__
-            if (number := known.get("_ubviz_buffer")) is None:
-                number = known.setdefault("_ubviz_buffer", next(_buffers))
-            out.append(number)
-        return tuple(out)
+        """Numbers of the tensors' storages."""
+        return tuple(buffers_in(tensors))
 
     # ---- waiting and ending
 

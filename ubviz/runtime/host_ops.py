@@ -9,8 +9,10 @@ dispatch modes go inside it.
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,13 +20,37 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ..errors import MixedRuntimes
 from .base import Launch
-from .host_plans import COMPOSITE_KEY, Op, Sort, call, fill, find_plan, ops, tensors_in
+from .host_plans import COMPOSITE_KEY, PLAIN, Op, Sort, call, fill, find_plan, ops
 
 if TYPE_CHECKING:
     from .host import HostRuntime
 
 _SWITCH_INTERVAL_S = 2e-4  # a spinning launcher must not starve the workers of the interpreter lock
 _data = torch.Tensor.data.__get__  # past the guard on the attribute
+
+
+_Tensor = torch.Tensor
+_buffers = itertools.count(1)
+
+
+def buffers_in(args: Iterable[Any]) -> list[int]:
+    """Numbers of the storages of all tensors among arguments, also of those in lists.
+
+    By our own counter, kept on the storage: an address would be reused.
+    """
+    found = []
+    for a in args:
+        cls = a.__class__
+        if cls in PLAIN:
+            continue
+        if cls is _Tensor or isinstance(a, _Tensor):
+            known = a.untyped_storage().__dict__
+            if (number := known.get("_ubviz_buffer")) is None:
+                number = known.setdefault("_ubviz_buffer", next(_buffers))
+            found.append(number)
+        elif isinstance(a, (list, tuple)):
+            found += buffers_in(a)
+    return found
 
 
 # ---- the mode
@@ -71,7 +97,7 @@ class _Mode(TorchDispatchMode):
         written = [kwargs[name] if name in kwargs else args[i] for i, name, _ in op.written]
         launch = None
         if (host := self.runtime.hooks.host) is not None:
-            launch = self._announce(host, stream, op, args, kwargs, tensors_in(written))
+            launch = self._announce(host, stream, op, args, kwargs, written)
         stream.submit(op.name, launch, call, (func, args, kwargs))
         n = len(func._schema.returns)
         return None if n == 0 else written[0] if n == 1 else tuple(written[:n])
@@ -81,17 +107,17 @@ class _Mode(TorchDispatchMode):
     ) -> Launch:
         rt = self.runtime
         operation = rt._local.op
-        read = tensors_in(args)
+        reads = buffers_in(args)
         if kwargs:
             targets = {name for _, name, keyword in op.written if keyword}  # an out= target is not read
-            read += tensors_in([value for name, value in kwargs.items() if name not in targets])
+            reads += buffers_in([value for name, value in kwargs.items() if name not in targets])
         launch = Launch(
             next(rt._correlations),
             op.name,
             "other" if operation is None else operation.cls,
             operation,
-            rt.buffers(read),
-            rt.buffers(written),
+            tuple(reads),
+            tuple(buffers_in(written)),
         )
         host("kernel.launch", stream, launch)
         return launch

@@ -35,7 +35,7 @@ _INDEXING = {_aten.index.Tensor, _aten.index_put_.default, _aten._index_put_impl
 _FRESH = ("aten::empty", "aten::new_empty")
 _MOST_PLANS = 50_000
 _Tensor, _strided = torch.Tensor, torch.strided
-_PLAIN = {int, float, bool, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format}
+PLAIN = {int, float, bool, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format}
 """No tensors; asking the class is quicker than ``isinstance``, which goes to the metaclass of Tensor."""
 
 
@@ -164,7 +164,7 @@ def _find_out(func: Any) -> tuple[Any, list[str]]:
 def _key(args: Any, out: list[Any]) -> None:
     for a in args:
         cls = a.__class__
-        if cls in _PLAIN:
+        if cls in PLAIN:
             out += (cls, a)  # the class, since 1 == 1.0 == True
         elif cls is _Tensor or isinstance(a, _Tensor):
             if a.layout is not _strided:
@@ -210,20 +210,6 @@ def _dummy(x: Any, device: str) -> Any:
     return torch.device(device) if isinstance(x, torch.device) else x
 
 
-def tensors_in(args: Any) -> list[torch.Tensor]:
-    """All tensors among arguments, also those in lists."""
-    found = []
-    for a in args:
-        cls = a.__class__
-        if cls in _PLAIN:
-            continue
-        if cls is _Tensor or isinstance(a, _Tensor):
-            found.append(a)
-        elif isinstance(a, (list, tuple)):
-            found += tensors_in(a)
-    return found
-
-
 def flat(x: Any) -> list[Any]:
     return [t for i in x for t in flat(i)] if isinstance(x, (list, tuple)) else [x]
 
@@ -243,7 +229,7 @@ def _make_plan(func: Any, op: Op, args: Any, kwargs: dict[str, Any]) -> Plan:
         dummy_kwargs = {k: _dummy(v, device) for k, v in kwargs.items()}
         if op.sort == Sort.FACTORY and op.device_arg:
             dummy_kwargs["device"] = device
-        inputs = tensors_in([*dummy_args, *dummy_kwargs.values()])
+        inputs = [t for t in flat([dummy_args, *dummy_kwargs.values()]) if isinstance(t, torch.Tensor)]
         before = _layouts(inputs)
         try:
             result = func(*dummy_args, **dummy_kwargs)

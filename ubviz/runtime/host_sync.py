@@ -21,12 +21,39 @@ if TYPE_CHECKING:
     from .host import HostRuntime
 
 
+_LOOK_UP_S = 0.2
+"""How often a parked main thread looks up: an interrupt that arrives just before it blocks would not wake it."""
+
+
+class Bell(threading.Condition):
+    """A condition that counts its notifications, so that none is missed between two waits."""
+
+    def __init__(self, lock: threading.Lock) -> None:
+        super().__init__(lock)
+        self.rung = 0
+
+    def notify_all(self) -> None:
+        self.rung += 1
+        super().notify_all()
+
+    def wait_for_next(self, timeout: float | None) -> bool:
+        """Wait (held) until the next notification; False when ``timeout`` seconds went by first."""
+        before, deadline = self.rung, None if timeout is None else time.monotonic() + timeout
+        most = _LOOK_UP_S if threading.current_thread() is threading.main_thread() else None
+        while self.rung == before:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return False
+            self.wait(left if most is None else most if left is None else min(left, most))
+        return True
+
+
 class Parked:
     """A thread that waits: for what kind of thing, which one, since when, and whether a time-out ends it."""
 
     __slots__ = ("condition", "kind", "obj", "report", "since_ns", "thread", "timed")
 
-    def __init__(self, condition: threading.Condition, kind: str, obj: Any, timed: bool) -> None:
+    def __init__(self, condition: Bell, kind: str, obj: Any, timed: bool) -> None:
         self.thread = threading.current_thread()
         self.condition, self.kind, self.obj, self.timed = condition, kind, obj, timed
         self.since_ns = time.perf_counter_ns()
@@ -43,7 +70,7 @@ class Parking:
         self.waiting: dict[int, Parked] = {}
         self._interrupted: str | None = None
 
-    def park(self, condition: threading.Condition, kind: str, obj: Any, timeout: float | None = None) -> bool:
+    def park(self, condition: Bell, kind: str, obj: Any, timeout: float | None = None) -> bool:
         """Wait until ``condition`` (held) is notified; False when ``timeout`` seconds went by first.
 
         As in ``threading.Event.wait``, whoever was waiting wakes, even if the flag is down again by then.
@@ -53,7 +80,7 @@ class Parking:
         try:
             if self._interrupted is not None and kind != "thread.join":
                 raise Stalled(self._interrupted)
-            notified = condition.wait(timeout)
+            notified = condition.wait_for_next(timeout)
         finally:
             self.waiting.pop(ident, None)
         if parked.report is not None:
@@ -93,7 +120,7 @@ class HostEvent(threading.Event):
         self.hooks = runtime.hooks
         self._parking = runtime.parking
         self._mutex = threading.Lock()
-        self._cond = threading.Condition(self._mutex)  # ours, so that set and clear take the bare lock
+        self._cond = Bell(self._mutex)  # ours, so that set and clear take the bare lock
         self._waiting = 0
 
     def set(self) -> None:
@@ -143,7 +170,7 @@ class Barrier(threading.Barrier):
         self.hooks = runtime.hooks
         self._parking = runtime.parking
         self._mutex = threading.Lock()
-        self._cond = threading.Condition(self._mutex)
+        self._cond = Bell(self._mutex)
         self._arrived = 0
         self._generation = 0
         self._failed: set[int] = set()  # generations whose waiters must leave with an error
@@ -231,7 +258,7 @@ class Thread(threading.Thread):
         super().__init__(name=name, daemon=True)
         self._runtime = runtime
         self._work: tuple[Callable[..., Any], tuple[Any, ...]] | None = (target, args)
-        self._over = threading.Condition(threading.Lock())
+        self._over = Bell(threading.Lock())
         self._ended = False
 
     def start(self) -> None:

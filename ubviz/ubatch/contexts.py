@@ -109,7 +109,8 @@ class UBatchContext:
         self.ring = ring if ring is not None else Ring()
         self._hooks = self.runtime.hooks
         self._hook_from: UBatchContext | None = None
-        self._entered = self._in_ring = self._holds_turn = False
+        self.woken = False
+        self._entered = self._in_ring = False
 
     # ---- entering and leaving
 
@@ -154,7 +155,6 @@ class UBatchContext:
 
     def _hand_on_for_good(self) -> None:
         heir = self.ring.next_alive(self.id)
-        self._holds_turn = False
         if heir is not None:
             heir.cpu_wait_event.set()
         elif self.ring.error is None:
@@ -165,8 +165,8 @@ class UBatchContext:
 
     def _take_turn(self) -> None:
         self.cpu_wait_event.wait()
+        self.woken = True  # before the flag goes down, so that main can always tell whether the ring turns
         self.cpu_wait_event.clear()
-        self._holds_turn = True
         if self.ring.error is not None:
             raise Unwind
 
@@ -176,7 +176,6 @@ class UBatchContext:
         if heir is None:
             return  # everyone else has left: there is nobody to hand to
         self._announce("ctx.yield")
-        self._holds_turn = False
         heir.cpu_wait_event.set()
         self._take_turn()
         self._announce("ctx.resume")

@@ -135,9 +135,16 @@ class UBatchWrapper:
     def _run_ubatches(self, metadata: list[UbatchMetadata]) -> Any:
         results: list[tuple[int, Any]] = []
         ring = metadata[0].context.ring
+        threads = [
+            self.runtime.Thread(self._ubatch_thread, (results, part), name=f"ubatch {part.context.id}")
+            for part in metadata
+        ]
         with override_forward_context(None):
-            threads = self._start(metadata, results, ring)
-            self._join(threads, ring)
+            try:
+                self._start_and_join(threads, ring)
+            except BaseException as error:  # also an interrupt, anywhere in main
+                ring.fail(error)
+                self._let_unwind(threads, ring)
         if ring.error is not None:
             self._recover(ring)
             raise ring.error
@@ -146,23 +153,23 @@ class UBatchWrapper:
         with self.runtime.device_context(), self.runtime.op("merge", cls="copy"):
             return merge_outputs([output for _, output in results])
 
-    def _start(
-        self, metadata: list[UbatchMetadata], results: list[tuple[int, Any]], ring: ctx.Ring
-    ) -> list[Any]:
-        threads: list[Any] = []
-        try:
-            for part in metadata:
-                thread = self.runtime.Thread(
-                    self._ubatch_thread, (results, part), name=f"ubatch {part.context.id}"
-                )
-                thread.start()
-                threads.append(thread)
-            self.ready_barrier.wait()
-        except BaseException as error:
-            ring.fail(error)
-            self.ready_barrier.abort()
-        metadata[0].context.cpu_wait_event.set()  # whoever came through the barrier gets its turn
-        return threads
+    def _start_and_join(self, threads: list[Any], ring: ctx.Ring) -> None:
+        for thread in threads:
+            thread.start()
+        self.ready_barrier.wait()
+        ring.contexts[0].cpu_wait_event.set()
+        for thread in threads:
+            thread.join()
+
+    def _let_unwind(self, threads: list[Any], ring: ctx.Ring) -> None:
+        """Let every thread of a failed ring end: out of the barrier, or by getting the turn one after the other."""
+        self.ready_barrier.abort()
+        first = ring.contexts[0]
+        if not (first.woken or first.cpu_wait_event.is_set()):
+            first.cpu_wait_event.set()
+        for thread in threads:
+            if thread.ident is not None:  # it was started
+                thread.join()
 
     def _ubatch_thread(self, results: list[tuple[int, Any]], part: UbatchMetadata) -> None:
         try:
@@ -173,15 +180,6 @@ class UBatchWrapper:
             pass
         except BaseException as error:
             part.context.ring.fail(error, part.context)  # kept by the ring; main raises it
-
-    def _join(self, threads: list[Any], ring: ctx.Ring) -> None:
-        """Join all; an interrupt makes the microbatches unwind first, a second one gives up on them."""
-        for thread in threads:
-            try:
-                thread.join()
-            except BaseException as interrupt:
-                ring.fail(interrupt)
-                thread.join()
 
     def _recover(self, ring: ctx.Ring) -> None:
         """After a failure: a whole barrier, nothing in flight on the comm stream, and a note for the reader."""

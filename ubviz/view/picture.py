@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
@@ -24,6 +25,7 @@ from matplotlib.figure import Figure, SubFigure
 from ..errors import BadArgument
 from ..trace.model import Trace
 from .paint.compose import compose
+from .paint.ticks import plain
 from .palette import theme_of
 
 SUFFIXES = ("svg", "png", "pdf")
@@ -59,7 +61,7 @@ class Picture:
         with matplotlib.rc_context(STEADY):
             figure.savefig(out, format=suffix, dpi=dpi, metadata=_metadata(suffix, self.alt),
                            facecolor=figure.get_facecolor(), bbox_inches=None)  # fmt: skip
-        return out.getvalue()
+        return _rounded(out.getvalue()) if suffix == "svg" else out.getvalue()
 
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
@@ -72,6 +74,17 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"<Picture: {self._words}>"
+
+
+def _rounded(svg: bytes) -> bytes:
+    """Outlines to a hundredth of a point: less to load, and nothing that could be seen."""
+    return re.sub(
+        rb' d="[^"]*"', lambda outline: re.sub(rb"-?[0-9]+\.[0-9]{3,}", _hundredth, outline[0]), svg
+    )
+
+
+def _hundredth(number: re.Match[bytes]) -> bytes:
+    return plain(round(float(number[0]), 2) + 0.0).encode()
 
 
 def _metadata(suffix: str, alt: str) -> dict[str, Any]:
@@ -107,17 +120,29 @@ def picture(
     recording. order: "wall" or "logical". lanes: which, by role ("compute") or number. width: in inches, 14 unless
     given. numbers, legend: whether these lines are drawn. Raises BadArgument when an argument cannot be used.
     """
-    if not isinstance(trace, Trace):
-        raise BadArgument(
-            f"picture draws a Trace, not {type(trace).__name__}; ubviz.load reads one from a file"
-        )
+    must_be_trace(trace, "picture draws")
     if order not in ORDERS:
         raise BadArgument(f'order must be "wall" or "logical", not {order!r}')
     if axes is not None and width is not None:
         raise BadArgument("width is that of a figure of its own; with axes= the axes have theirs")
+    options: Mapping[str, Any] = {"title": title, "numbers": numbers, "legend": legend}
+    made = compose(trace, axes, points_of(width), order, theme_of(theme), (step, window, lanes), options)
+    return Picture(made.figure, made.axes, made.alt, made.words)
+
+
+def must_be_trace(value: object, who: str) -> None:
+    """Refuse what is no Trace, in a sentence that begins with ``who``."""
+    if not isinstance(value, Trace):
+        raise BadArgument(f"{who} a Trace, not {type(value).__name__}; ubviz.load reads one from a file")
+
+
+def points_of(width: float | None) -> float:
+    """The width of a picture in points; it is given in inches.
+
+    >>> points_of(None), points_of(7)
+    (1008.0, 504.0)
+    """
     inches = INCHES if width is None else width
     if not 3 <= inches <= 100:
         raise BadArgument(f"width is in inches, from 3 to 100, not {width!r}")
-    options: Mapping[str, Any] = {"title": title, "numbers": numbers, "legend": legend}
-    made = compose(trace, axes, inches * 72, order, theme_of(theme), (step, window, lanes), options)
-    return Picture(made.figure, made.axes, made.alt, made.words)
+    return inches * 72.0

@@ -47,6 +47,7 @@ class Canvas:
         self.missing = 0
         self.short: dict[str, str] = {}
         self.shortened: set[str] = set()
+        self.numbered = False
         self._shapes: dict[Style, list[Path]] = {}
         self._taken: list[Box] = []
 

@@ -126,7 +126,7 @@ def _compose_wall(sheet: Sheet, frame: Frame) -> Made:
         rest.append(f"step {frame.step}")
     finish(canvas, sheet, layout.bottom, first, rest)
     operations = sum(len(made) for made, _ in done.values())
-    return Made(figure, canvas.axes, _alt(frame, numbers), _words(frame, operations, numbers))
+    return Made(figure, canvas.axes, alt_of(frame, numbers), _words(frame, operations, numbers))
 
 
 def _fitting(sheet: Sheet, frame: Frame, subs: Mapping[int, int]) -> tuple[Sheet, Layout]:
@@ -166,7 +166,8 @@ def finish(canvas: Canvas, sheet: Sheet, bottom: float, first: str, rest: list[s
     canvas.flush()
 
 
-def _alt(frame: Frame, numbers: Numbers) -> str:
+def alt_of(frame: Frame, numbers: Numbers) -> str:
+    """What a timeline shows, in words: lanes, makespan, what is hidden."""
     lanes = [lane.role for lane in frame.lanes]
     names = ", ".join(lanes[:-1]) + (" and " if len(lanes) > 1 else "") + lanes[-1]
     step = "" if frame.step is None else f" of step {frame.step}"

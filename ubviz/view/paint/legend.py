@@ -151,7 +151,19 @@ def rows_of(canvas: Canvas, room: float) -> list[Row]:
         choices = [_wrapped(group, room, gap) for gap in GAPS]
         least = min(len(rows) for rows in choices)
         found += next(rows for rows in choices if len(rows) == least)
-    return found
+    return _joined(found, room)
+
+
+_SPACE = Entry(lambda canvas, box: None, "")
+
+
+def _joined(rows: list[Row], room: float) -> list[Row]:
+    """The last two rows as one (the initials beside the last marks), where that has room."""
+    if len(rows) < 2:
+        return rows
+    *others, above, last = rows
+    one = Row([*above.entries, _SPACE, *last.entries], above.gap)
+    return [*others, one] if len(_wrapped(one.entries, room, one.gap)) == 1 else rows
 
 
 def _wrapped(group: list[Entry], room: float, gap: float) -> list[Row]:
@@ -193,7 +205,11 @@ def paint_legend(canvas: Canvas, y: float) -> float:
 def paint_numbers(canvas: Canvas, y: float, first: str, rest: list[str]) -> None:
     """The first number in bold, the rest after it, as many as there is room for."""
     box = canvas.text(canvas.left, y, first, LABEL_SIZE + 1, canvas.theme.ink, weight=600)
-    x = (box[2] if box else canvas.left) + 18
+    paint_rest(canvas, (box[2] if box else canvas.left) + 18, y, rest)
+
+
+def paint_rest(canvas: Canvas, x: float, y: float, rest: list[str]) -> None:
+    """The other numbers from x on, as many as there is room for."""
     size, room = LABEL_SIZE + 0.5, canvas.width - 6 - x
     for shown in _shorter(rest):
         text = " · ".join(shown)

@@ -209,11 +209,12 @@ def _diamond(score: Score, column: Column, x: float, y: float, system: int) -> N
 def _paint_arrows(score: Score, frame: Frame, found: list[Column]) -> None:
     """set -> wake and hook -> run between threads, record -> wait between streams."""
     at = {column.row: column for column in found}
+    ways = _Ways()
     for flow in frame.flows:
         if flow.kind in ("set -> wake", "register -> run"):
             a, b = at.get(flow.from_row), at.get(flow.to_row)
             if a and b and flow.from_table == flow.to_table == "events":
-                _arrow(score, a, b, 7.0, flow.kind == "register -> run")
+                _arrow(score, ways, a, b, 7.0, flow.kind == "register -> run")
     recorded: dict[tuple[object, ...], Column] = {}
     for column in found:
         args = column.event.args
@@ -221,10 +222,34 @@ def _paint_arrows(score: Score, frame: Frame, found: list[Column]) -> None:
         if column.sign == "record":
             recorded[key] = column
         elif column.sign == "wait" and key in recorded and args.get("record") is not None:
-            _arrow(score, recorded[key], column, TIP + 0.6, False)
+            _arrow(score, ways, recorded[key], column, TIP + 0.6, False)
 
 
-def _arrow(score: Score, a: Column, b: Column, reach: float, dashed: bool) -> None:
+class _Ways:
+    """The level stretches of arrows that pass from one system to another: none lies on another."""
+
+    def __init__(self) -> None:
+        self._taken: list[tuple[int, float, float, float]] = []
+
+    def find(self, middle: float, *ends: tuple[int, float, float]) -> float:
+        """How far from the middle between two lanes there is room at both ends: (system, x0, x1) each."""
+        shift = next(shift for shift in _SHIFTS if all(self._free(middle + shift, end) for end in ends))
+        self._taken += [(system, x0, x1, middle + shift) for system, x0, x1 in ends]
+        return middle + shift
+
+    def _free(self, y: float, end: tuple[int, float, float]) -> bool:
+        system, x0, x1 = end
+        return not any(
+            system == at and x0 < b and a < x1 and abs(y - other) < WAY - 0.1
+            for at, a, b, other in self._taken
+        )
+
+
+WAY = 3.0
+_SHIFTS = [WAY * n for k in range(200) for n in ((-k, k) if k else (0,))]
+
+
+def _arrow(score: Score, ways: _Ways, a: Column, b: Column, reach: float, dashed: bool) -> None:
     """From column to column; over the end of a system it leaves to the right and comes in from the left."""
     if a.lane == b.lane:
         return
@@ -237,18 +262,27 @@ def _arrow(score: Score, a: Column, b: Column, reach: float, dashed: bool) -> No
     if i == j:
         _curve(score, x0, y0, x1, y1, dashed)
         return
-    middle = (score.layout.rows[a.lane].y + score.layout.rows[b.lane].y) / 2
-    middle += 3.5 * (a.row % 3 - 1)
-    end = score.canvas.left + score.rows[i].x(score.rows[i].v1)
+    left, end = score.canvas.left, score.canvas.left + score.rows[i].x(score.rows[i].v1)
+    middle = ways.find(_gap(score, a.lane, b.lane), (i, x0, end + 5), (j, left - 5, x1))
     style = Style(z=5.0, stroke=score.canvas.theme.arrow, width=0.9, dash=(2.5, 1.6) if dashed else None)
     score.canvas.add(style, turn(x0, y0, end + 5, middle + i * score.pitch))
     size = HEAD * 0.9
     back = y1 - size * 0.8 if down else y1 + size * 0.8
-    score.canvas.add(style, turn(x1, back, score.canvas.left - 5, middle + j * score.pitch))
+    score.canvas.add(style, turn(x1, back, left - 5, middle + j * score.pitch))
     score.canvas.add(
         Style(z=5.1, fill=score.canvas.theme.arrow),
         head(x1, y1, 0, y1 - y0 if i == j else (1.0 if down else -1.0), size),
     )
+
+
+def _gap(score: Score, a: int, b: int) -> float:
+    """The middle of the gap that an arrow from lane a crosses last on its way to lane b."""
+    rows = score.layout.rows
+    on_the_way = [
+        row.y for row in rows.values() if min(rows[a].y, rows[b].y) <= row.y <= max(rows[a].y, rows[b].y)
+    ]
+    nearest = sorted(on_the_way, key=lambda y: abs(y - rows[b].y))
+    return (nearest[0] + nearest[1]) / 2
 
 
 def _curve(score: Score, x0: float, y0: float, x1: float, y1: float, dashed: bool) -> None:

@@ -146,12 +146,12 @@ def _label(canvas: Canvas, block: Block, box: Box, ground: str) -> Box | None:
     """The operation's name: on one line, on two, its initial, or nothing."""
     wide = box[2] - box[0]
     middle, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-    for size, lines, pad in _settings(canvas, block.label, box[3] - box[1]):
+    for size, lines, pad in _settings(canvas, block, box[3] - box[1]):
         if all(width(text, size, LABEL_WEIGHT) + 2 * pad <= wide for text in lines):
             break
     else:
         return None
-    if lines == [canvas.short.get(block.label)]:
+    if lines in _initials(canvas, block):
         canvas.shortened.add(block.label)
     pitch = size * 1.28
     first = y - pitch * (len(lines) - 1) / 2
@@ -167,18 +167,29 @@ def _label(canvas: Canvas, block: Block, box: Box, ground: str) -> Box | None:
     return min(b[0] for b in boxes), boxes[0][1], max(b[2] for b in boxes), boxes[-1][3]
 
 
-def _settings(canvas: Canvas, label: str, high: float) -> list[tuple[float, list[str], float]]:
+def _settings(canvas: Canvas, block: Block, high: float) -> list[tuple[float, list[str], float]]:
     """Ways to write a name, the best first: size, lines, and the margin to either side."""
-    name = clean(label)
-    words = name.split(" ")
+    name = clean(block.label) + (f" {block.ubatch}" if _is_numbered(canvas, block) else "")
+    words = clean(block.label).split(" ")
     found = [(LABEL_SIZE, [name], 3.5)] if high >= LABEL_SIZE + 2 else []
     if len(words) == 2 and high >= 2 * SMALL_SIZE + 6:
-        found.append((SMALL_SIZE, words, 3.0))
+        found.append((SMALL_SIZE, [words[0], name[len(words[0]) + 1 :]], 3.0))
     if high >= SMALL_SIZE:
         found.append((SMALL_SIZE, [name], 2.5))
-    if high >= SMALL_SIZE and label in canvas.short:
-        found.append((SMALL_SIZE, [canvas.short[label]], 1.6))
+        found += [(SMALL_SIZE, lines, 1.6) for lines in _initials(canvas, block)]
     return found
+
+
+def _is_numbered(canvas: Canvas, block: Block) -> bool:
+    return canvas.numbered and block.ubatch is not None
+
+
+def _initials(canvas: Canvas, block: Block) -> list[list[str]]:
+    """The initial of a name with its microbatch, where they are numbered, and without."""
+    short = canvas.short.get(block.label)
+    if short is None:
+        return []
+    return [[f"{short}{block.ubatch}"], [short]] if _is_numbered(canvas, block) else [[short]]
 
 
 def paint_stream_waits(canvas: Canvas, frame: Frame, row: Row) -> None:

@@ -150,7 +150,7 @@ def _place(canvas: Canvas, y: float, x0: float, x1: float, text: str) -> tuple[f
 def _paint_device_text(canvas: Canvas, row: Row, x0: float, x1: float, span: Span) -> None:
     if 2 * row.half < SMALL_SIZE + 1.5:
         return
-    name = str(span.operation or span.args.get("operation"))
+    name = str(span.operation or span.args.get("operation") or "")
     for text in [*device_words(span), canvas.short.get(name, "")]:
         if text and width(clean(text), SMALL_SIZE) + 7 <= x1 - x0:
             set_there = canvas.text((x0 + x1) / 2, row.y, text, SMALL_SIZE, canvas.theme.ink, at="centre")

@@ -17,7 +17,6 @@ from .streams import paint_block, paint_stream_waits
 from .threads import paint_thread, paint_thread_texts
 from .ticks import ruler
 
-
 Done = dict[int, tuple[list[Block], list[int]]]
 """Lane -> its operations, and the sub-row of each."""
 
@@ -34,9 +33,15 @@ def stream_blocks(frame: Frame) -> Done:
 
 def paint_wall(canvas: Canvas, frame: Frame, layout: Layout, done: Done) -> None:
     """Everything but the legend and the numbers."""
-    canvas.short = initials(block.label for made, _ in done.values() for block in made)
+    name_blocks(canvas, [block for made, _ in done.values() for block in made])
     paint_ruler(canvas, layout.ruler_y, [(layout.ruler_y + 8, layout.bottom)])
     paint_lanes(canvas, frame, layout, done)
+
+
+def name_blocks(canvas: Canvas, found: Sequence[Block]) -> None:
+    """Choose initials; from three microbatches on, whose greys are near each other in print, number them too."""
+    canvas.short = initials(block.label for block in found)
+    canvas.numbered = len({block.ubatch for block in found} - {None}) > 2
 
 
 def paint_lanes(canvas: Canvas, frame: Frame, layout: Layout, done: Done) -> None:
@@ -117,7 +122,7 @@ def layer_starts(frame: Frame) -> list[tuple[int, int]]:
     shown = {(span.step, span.layer) for span in seen}
     again = len({span.lane for span in seen}) == 1 and all(span.ubatch is None for span in seen)
     found: list[tuple[int, int]] = []
-    known: set[tuple[int | None, int]] = set()
+    known: set[tuple[int | None, int | None]] = set()
     for span in sorted(spans.rows(spans.mask(cat="kernel")), key=lambda span: span.start_ns):
         key = (span.step, span.layer)
         if key in shown and key not in known:
