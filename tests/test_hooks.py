@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 from ubviz.runtime import Hooks
@@ -96,7 +97,7 @@ def test_a_change_while_facts_are_told_counts_from_the_next_fact():
 def test_subscribing_from_many_threads_loses_nobody():
     hooks = Hooks()
     listeners = [[Listener() for _ in range(50)] for _ in range(4)]
-    barrier = threading.Barrier(4)
+    barrier, interval = threading.Barrier(4), sys.getswitchinterval()
 
     def subscribe(mine):
         barrier.wait()
@@ -104,8 +105,10 @@ def test_subscribing_from_many_threads_loses_nobody():
             hooks.subscribe(listener)
 
     threads = [threading.Thread(target=subscribe, args=(mine,)) for mine in listeners]
+    sys.setswitchinterval(1e-6)
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    sys.setswitchinterval(interval)
     assert len(hooks.listeners) == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -57,6 +58,15 @@ def told(rt: Any) -> Iterator[Listener]:
     rt.hooks.subscribe(listener)
     yield listener
     rt.hooks.unsubscribe(listener)
+
+
+@pytest.fixture
+def restless() -> Iterator[None]:
+    """Threads take turns as often as the interpreter lets them, so that a gap in a protocol is fallen into."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ def test_a_wait_is_told_when_it_begins_and_when_it_ends(rt, told, start):
     ]  # fmt: skip
 
 
-def test_the_order_of_facts_of_one_host_event_is_the_real_order(rt, told):
+def test_the_order_of_facts_of_one_host_event_is_the_real_order(rt, told, restless):
     event = rt.HostEvent("e")
 
     def toggle():

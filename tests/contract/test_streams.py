@@ -48,9 +48,9 @@ def test_synchronize_blocks_until_the_work_so_far_is_done(rt, told):
     assert told.names(stream) == ["k"]
 
 
-def test_a_stream_is_idle_at_once_after_synchronize(rt):
+def test_a_stream_is_idle_at_once_after_synchronize(rt, restless):
     stream = rt.Stream("s")
-    for _ in range(200):
+    for _ in range(2000):
         rt.launch("k", stream=stream)
         stream.synchronize()
         assert stream.query()

@@ -23,7 +23,7 @@ class Names:
     def __init__(self) -> None:
         self._by_object: dict[int, str] = {}
         self._numbers: Counter[str] = Counter()
-        self._taken: set[str] = set()
+        self.taken: set[str] = set()
 
     def context(self, context: Any) -> None:
         """Give roles to everything that a microbatch's context holds."""
@@ -51,8 +51,8 @@ class Names:
 
     def _unique(self, name: str) -> str:
         n, candidate = 1, name
-        while candidate in self._taken:
+        while candidate in self.taken:
             n += 1
             candidate = f"{name}#{n}"
-        self._taken.add(candidate)
+        self.taken.add(candidate)
         return candidate

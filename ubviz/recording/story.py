@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from ..trace.build import Builder
 from ..trace.events import KINDS
 from ..trace.model import Lane, Notice, Trace
+from .arguments import ARGS, Args
 from .names import Names
 from .sites import Sites
 
 STRIDE = 7
-Args = dict[str, Any]
 
 
 class Who(NamedTuple):
@@ -36,7 +36,7 @@ class Story:
         self._origin = origin_ns
         self._main_ident = main_ident
         self._process_main = process_main
-        self._names = Names()
+        self.names = Names()
         self._sites = Sites()
         self._threads: dict[int, int] = {}  # id(Thread) -> number
         self._thread_count = 0
@@ -58,18 +58,18 @@ class Story:
                 told.append(None)
                 continue
             if kind == "thread.start":
-                current[ident] = [self._number(obj), None, obj.name]  # identifiers are reused
+                current[ident] = [self.number(obj), None, obj.name]  # identifiers are reused
             elif ident not in current:
                 current[ident] = self._stranger(ident)
             if kind == "thread.create":
-                self._number(obj)
+                self.number(obj)
             if kind == "ctx.enter":
-                self._names.context(obj)
+                self.names.context(obj)
                 current[ident][1] = obj.id
             told.append(current[ident])
         self._who = [Who(thread[0], thread[1], _role(thread)) if thread else None for thread in told]
 
-    def _number(self, thread: Any) -> int:
+    def number(self, thread: Any) -> int:
         if id(thread) not in self._threads:
             self._threads[id(thread)] = self._next_number()
         return self._threads[id(thread)]
@@ -103,7 +103,7 @@ class Story:
         if dropped_steps:
             self._notices["steps_dropped"] = dropped_steps
         notices = [Notice(kind, n, _NOTICES[kind].format(n=n)) for kind, n in self._notices.items()]
-        states = self._names.states(snapshot)
+        states = self.names.states(snapshot)
         full_meta = {
             **meta,
             "snapshot": states,
@@ -131,7 +131,7 @@ class Story:
         for role in roles or ["main"]:
             self._lane(role, "threads")
         for role in ("compute", "comm"):
-            if role in self._names._taken:
+            if role in self.names.taken:
                 self._lane(role, "streams")
 
     def _lane(self, role: str, group: str) -> int:
@@ -140,15 +140,15 @@ class Story:
             self._builder.lanes.append(Lane(self._lanes[role], 0, role, group))
         return self._lanes[role]
 
-    def _stream(self, stream: Any) -> str:
-        name = self._names.name(stream, "stream")
+    def stream(self, stream: Any) -> str:
+        name = self.names.name(stream, "stream")
         self._lane(name, "streams")
         return name
 
     def _tell(self, t: int, who: Who, kind: str, obj: Any, arg: Any, code: Any, offset: Any) -> None:
         if kind == "step.begin":
             self._step = arg["step"]
-        args = _ARGS[kind](self, obj, arg)
+        args = ARGS[kind](self, obj, arg)
         site, caller = self._where(code, offset)
         seq = self._builder.event(
             t, kind, args, lane=self._lanes[who.lane], step=self._step, thread=who.thread, ubatch=who.ubatch,
@@ -231,7 +231,7 @@ class Story:
         op = launch.operation
         row = self._builder.span(
             start - self._origin, end - self._origin, "kernel", launch.name,
-            lane=self._lane(self._stream(stream), "streams"), step=step, ubatch=ubatch, cls=launch.cls,
+            lane=self._lane(self.stream(stream), "streams"), step=step, ubatch=ubatch, cls=launch.cls,
             operation=op and op.name, layer=op and op.layer, correlation=launch.correlation, seq=seq,
         )  # fmt: skip
         if launch.sends is not None:
@@ -258,10 +258,10 @@ class Story:
         about: tuple[int, int | None, int | None],
     ) -> int:  # fmt: skip
         seq, step, ubatch = about
-        name = self._names.name(event, "event")
+        name = self.names.name(event, "event")
         return self._builder.span(
             start - self._origin, end - self._origin, cat, name,
-            lane=self._lane(self._stream(stream), "streams"), step=step, ubatch=ubatch, seq=seq,
+            lane=self._lane(self.stream(stream), "streams"), step=step, ubatch=ubatch, seq=seq,
             args={"event": name, "record": record},
         )  # fmt: skip
 
@@ -292,102 +292,6 @@ def _lane_order(role: str) -> tuple[int, int, str]:
     head, _, number = role.rpartition(" ")
     return (1, int(number), "") if head == "ubatch" else (2, 0, role)
 
-
-# ---- the arguments of each kind
-
-
-def _thread(s: Story, obj: Any, _: Any) -> Args:
-    return {"thread": s._number(obj)}
-
-
-def _named_thread(s: Story, obj: Any, _: Any) -> Args:
-    return {"thread": s._number(obj), "name": obj.name}
-
-
-def _barrier(s: Story, obj: Any, _: Any) -> Args:
-    return {"barrier": s._names.name(obj, "barrier")}
-
-
-def _arrival(s: Story, obj: Any, arg: Any) -> Args:
-    return {**_barrier(s, obj, arg), "n": arg[0], "parties": obj.parties, "generation": arg[1]}
-
-
-def _host_event(s: Story, obj: Any, _: Any) -> Args:
-    return {"host_event": s._names.name(obj, "host_event")}
-
-
-def _flag(s: Story, obj: Any, was: Any) -> Args:
-    return {"host_event": s._names.name(obj, "host_event"), "was": was}
-
-
-def _context(_s: Story, obj: Any, _: Any) -> Args:
-    return {"ubatch": obj.id}
-
-
-def _forward_context(_s: Story, obj: Any, _: Any) -> Args:
-    return {"ubatch": obj.ubatch, "digest": obj.digest()}
-
-
-def _hook(_s: Story, obj: Any, _: Any) -> Args:
-    return {"from_ubatch": obj[0] and obj[0].id, "to_ubatch": obj[1].id}
-
-
-def _switch(s: Story, obj: Any, before: Any) -> Args:
-    return {"from": s._stream(before), "to": s._stream(obj)}
-
-
-def _binding(s: Story, obj: Any, arg: Any) -> Args:
-    return {"event": s._names.name(obj, "event"), "stream": s._stream(arg[0]), "record": arg[1]}
-
-
-def _event(s: Story, obj: Any, _: Any) -> Args:
-    return {"event": s._names.name(obj, "event")}
-
-
-def _query(s: Story, obj: Any, done: Any) -> Args:
-    return {"event": s._names.name(obj, "event"), "done": done}
-
-
-def _on_stream(s: Story, obj: Any, _: Any) -> Args:
-    return {"stream": s._stream(obj)}
-
-
-def _read(s: Story, obj: Any, what: Any) -> Args:
-    return {"stream": s._stream(obj), "what": what}
-
-
-def _launch(s: Story, stream: Any, launch: Any) -> Args:
-    op = launch.operation
-    return {
-        "name": launch.name, "cls": launch.cls, "operation": op and op.name, "layer": op and op.layer,
-        "stream": s._stream(stream), "correlation": launch.correlation, "reads": _list(launch.reads),
-        "writes": _list(launch.writes), "host_wait": launch.host_wait,
-    }  # fmt: skip
-
-
-def _list(numbers: tuple[int, ...] | None) -> list[int] | None:
-    return None if numbers is None else list(numbers)
-
-
-def _as_told(_s: Story, _obj: Any, arg: Any) -> Args:
-    return dict(arg)
-
-
-def _text(_s: Story, _obj: Any, arg: Any) -> Args:
-    return {"text": arg}
-
-
-_ARGS: dict[str, Callable[[Story, Any, Any], Args]] = {
-    "thread.create": _named_thread, "thread.start": _named_thread, "thread.end": _thread, "thread.join": _thread,
-    "barrier.arrive": _arrival, "barrier.release": _arrival, "barrier.abort": _barrier, "barrier.reset": _barrier,
-    "host_event.set": _flag, "host_event.clear": _flag,
-    "host_event.wait": _host_event, "host_event.wake": _host_event,
-    "ctx.enter": _context, "ctx.exit": _context, "ctx.yield": _context, "ctx.resume": _context,
-    "context.set": _forward_context, "hook.register": _hook, "hook.run": _hook, "stream.switch": _switch,
-    "event.record": _binding, "event.wait": _binding, "event.query": _query, "event.synchronize": _event,
-    "stream.synchronize": _on_stream, "host.read": _read, "kernel.launch": _launch,
-    "step.begin": _as_told, "step.end": _as_told, "error": _as_told, "mark": _text,
-}  # fmt: skip
 
 _INTERNAL: dict[str, Callable[[Story, int, Who, Any], None]] = {
     "returned": Story._returned, "op.begin": Story._op_begin, "op.end": Story._op_end,

@@ -163,6 +163,8 @@ class Stream:
 
     def wait_stream(self, stream: Stream) -> None:
         """Let this stream's later work wait for all that ``stream`` holds now."""
+        if getattr(stream, "runtime", None) is not self.runtime:
+            raise MixedRuntimes(f"{self!r} cannot wait for {stream!r}: it belongs to another runtime")
         self.wait_event(stream.record_event())
 
     def query(self) -> bool:
