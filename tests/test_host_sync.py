@@ -27,6 +27,33 @@ def parked(rt, n):
     until(lambda: len(rt.parking.waiting) == n, f"{n} threads are parked")
 
 
+def test_facts_are_told_under_the_lock_of_their_object(rt):
+    """So that the order in which a listener is told is the order in which they happened."""
+    locked = {}
+
+    class Listener:
+        def host(self, kind, obj, arg):
+            if obj in (turn, barrier):
+                locked[kind] = obj._mutex.locked()
+
+        def device(self, kind, obj, arg):
+            pass
+
+    turn, barrier = rt.HostEvent("turn"), rt.Barrier(1)
+    rt.hooks.subscribe(Listener())
+    turn.wait(0)
+    turn.set()
+    turn.wait()
+    turn.clear()
+    barrier.wait()
+    barrier.abort()
+    barrier.reset()
+    assert locked == dict.fromkeys(
+        ("host_event.wait", "returned", "host_event.set", "host_event.wake", "host_event.clear", "barrier.arrive",
+         "barrier.release", "barrier.abort", "barrier.reset"), True,
+    )  # fmt: skip
+
+
 # ---- interrupts
 
 

@@ -29,7 +29,8 @@ _SWITCH_INTERVAL_S = 2e-4  # a spinning launcher must not starve the workers of 
 _data = torch.Tensor.data.__get__  # past the guard on the attribute
 
 
-_Tensor = torch.Tensor
+_VIEW, _COMPOSITE, _INPLACE = Sort.VIEW, Sort.COMPOSITE, Sort.INPLACE  # looking into the enum takes time
+_Tensor, _empty = torch.Tensor, torch.empty_strided
 _buffers = itertools.count(1)
 
 
@@ -70,21 +71,21 @@ class _Mode(TorchDispatchMode):
         op = ops.get(func) or ops.setdefault(func, Op(func))
         kwargs = kwargs or {}
         sort = op.sort
-        if sort == Sort.VIEW or self.eager:
+        if sort is _VIEW or self.eager:
             return func(*args, **kwargs)
-        if sort == Sort.COMPOSITE:
+        if sort is _COMPOSITE:
             with self:  # the C++ kernel: func.decompose() prefers Python ones that differ
                 return func._op_dk(COMPOSITE_KEY, *args, **kwargs)
         stream = self.runtime.current_stream()
         plan = find_plan(func, op, args, kwargs) if op.checked else None
-        if plan.sync if plan is not None else sort != Sort.INPLACE:
+        if plan.sync if plan is not None else sort is not _INPLACE:
             stream.drain("host.read", op.name)
             return func(*args, **kwargs)
         if plan is None or op.written:
             return self._write(stream, func, op, args, kwargs)
         if plan.view:
             return func(*args, **kwargs)
-        outs = [torch.empty_strided(shape, stride, dtype=dtype) for shape, stride, dtype in plan.layouts]
+        outs = [_empty(shape, stride, dtype=dtype) for shape, stride, dtype in plan.layouts]
         # the worker writes through .data: its own version counter, so autograd's checks stay quiet
         mine = outs if torch.is_inference_mode_enabled() else [_data(o) for o in outs]
         launch = None

@@ -192,7 +192,7 @@ def find_plan(func: Any, op: Op, args: Any, kwargs: dict[str, Any]) -> Plan | No
     try:
         key = _signature(op, args, kwargs)
         plan = op.plans.get(key)
-    except (_NoKey, TypeError):
+    except (_NoKey, TypeError, RuntimeError):  # RuntimeError: nested tensors have no shape
         return None
     if plan is None:
         if len(op.plans) > _MOST_PLANS:

@@ -135,8 +135,10 @@ def _compose(sheet: Sheet, parts: tuple[Part, Part]) -> Picture:
         _paint_end(canvas, part)
         paint_lanes(canvas, part.frame, part.layout, part.done)
         missing.append(canvas.missing)
-    if any(all(block.ubatch is None for block in part.blocks) for part in parts):
-        canvas.seen.add("no ubatch")
+    for part in parts:
+        if part.blocks and all(block.ubatch is None for block in part.blocks):
+            by_main = any(lane.role == "main" for lane in part.frame.lanes)
+            canvas.seen.add("by main" if by_main else "no ubatch")
     _paint_difference(canvas, *sorted(parts, key=lambda part: part.end_ns))
     _paint_heads(canvas, parts, missing)
     finish(canvas, sheet, second.layout.bottom, "", [])

@@ -31,8 +31,8 @@ def entries(canvas: Canvas) -> list[Entry]:
     found = [Entry(_swatch(number), f"microbatch {number}") for number in numbers]
     if not found and "main" in seen:
         found.append(Entry(_swatch(None), "computation"))
-    elif "no ubatch" in seen:
-        found.insert(0, Entry(_swatch(None), "no microbatch"))
+    elif "by main" in seen or "no ubatch" in seen:
+        found.insert(0, Entry(_swatch(None), "launched by main" if "by main" in seen else "no microbatch"))
     found += [entry for key, entry in _ENTRIES.items() if key in seen]
     arrows = [words for key, words in _ARROWS.items() if key in seen]
     if arrows:
