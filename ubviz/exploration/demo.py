@@ -27,7 +27,7 @@ COMM_SHARE = 0.9
 TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
 """Largest difference to unsplit that rounding explains, relative to the largest output: an expert that gets other
 rows beside a token's may multiply them in another order."""
-DEFAULT_TOKENS = {"ht": 512, "ll": 256}
+DEFAULT_TOKENS = {"ht": 768, "ll": 384}
 _LATENCY_NS = 20_000
 
 
@@ -160,7 +160,7 @@ class Options:
 def demo(*, say: Callable[[str], None] = lambda text: None, **options: Any) -> Demo:
     """Run the demonstration; ``options`` are the fields of ``Options``, ``say`` is told how far it is.
 
-    ``tokens`` is the batch (default 512 for ht, 256 for ll), ``steps`` how many steps of each way are recorded,
+    ``tokens`` is the batch (default 768 for ht, 384 for ll), ``steps`` how many steps of each way are recorded,
     after one that is not.
 
     >>> ubviz.demo(style="ht").numbers()["outputs_equal"]  # doctest: +SKIP
