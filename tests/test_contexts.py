@@ -230,7 +230,9 @@ def test_a_thread_that_cannot_start(story: Story, monkeypatch: pytest.MonkeyPatc
 def test_an_interrupt_in_main_while_it_joins(story: Story) -> None:
     def body(x: torch.Tensor) -> torch.Tensor:
         if dbo_current_ubatch_id() == 0:
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # a real one wakes a parked main
+            signal.pthread_kill(
+                threading.main_thread().ident, signal.SIGINT
+            )  # a real one wakes a parked main
         for _ in range(20_000):  # until the microbatches are told to unwind
             dbo_yield()
         raise AssertionError("main was interrupted, but nobody told the microbatches")

@@ -9,13 +9,6 @@ from ubviz import get_runtime
 
 
 @pytest.fixture
-def rt():
-    runtime = get_runtime("host")
-    yield runtime
-    runtime.close()
-
-
-@pytest.fixture
 def launches(rt):
     """Run a program, and give the launches it made by name."""
 

@@ -16,7 +16,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.moe_blocks import Block
-from ubviz import get_runtime
 
 MODES = [torch.no_grad, torch.inference_mode]
 
@@ -29,13 +28,6 @@ def one_thread():
     torch.manual_seed(0)
     yield
     torch.set_num_threads(before)
-
-
-@pytest.fixture
-def rt():
-    runtime = get_runtime("host")
-    yield runtime
-    runtime.close()
 
 
 @pytest.fixture

@@ -13,24 +13,11 @@ import pytest
 import torch
 
 from tests.contract.language import Running
-from ubviz import get_runtime
 
 RAW_READS = (
     "tolist", "numpy", "__array__", "__dlpack__", "__repr__", "__format__", "__deepcopy__", "__reduce_ex__", "cpu",
     "data",
 )  # fmt: skip
-
-
-@pytest.fixture
-def rt():
-    runtime = get_runtime("host")
-    yield runtime
-    runtime.close()
-
-
-@pytest.fixture
-def stream(rt):
-    return rt.Stream("s")
 
 
 READS = {

@@ -19,19 +19,6 @@ from tests.contract.language import Running, until
 from ubviz import get_runtime
 from ubviz.errors import AsyncError, MixedRuntimes, StreamStuck
 
-
-@pytest.fixture
-def rt():
-    runtime = get_runtime("host")
-    yield runtime
-    runtime.close()
-
-
-@pytest.fixture
-def stream(rt):
-    return rt.Stream("s")
-
-
 # ---- threads and their modes
 
 

@@ -107,7 +107,8 @@ def test_lock_files_hold_no_address() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["https://py@pi.org/simple", "https://files.python@hosted.org/x", "http://deb.deb@ian.org/debian"]
+    "line",
+    ["https://py@pi.org/simple", "https://files.python@hosted.org/x", "http://d@eb.deb@ian.org/debian"],
 )
 def test_a_registry_address_would_be_found(line: str) -> None:
     assert REGISTRIES.search(line.replace("@", ""))
