@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from tests.small import recorded
 from tests.stories import Story
 from ubviz.analysis import handoff, overlap, turns
 from ubviz.analysis.intervals import difference, intersection, length, union
+from ubviz.errors import BadArgument, Stalled
+from ubviz.recording import record
 from ubviz.trace.build import Builder
 from ubviz.trace.model import Lane, Trace
 from ubviz.ubatch import contexts, dbo_switch_to_comm, dbo_yield
@@ -147,7 +150,6 @@ def test_a_flag_never_put_down_is_two_batons(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_lost_signal_is_a_deadlock_that_names_who_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ubviz.errors import Stalled
     from ubviz.recording import recorder
 
     def keep_the_turn(context: contexts.UBatchContext) -> None:
@@ -158,6 +160,30 @@ def test_a_lost_signal_is_a_deadlock_that_names_who_waits(monkeypatch: pytest.Mo
     story = Story(2)
     with pytest.raises(Stalled, match=r"ubatch 1 is in host_event\.wait of <host event cpu_event"):
         story.run(lambda x: x)
+    found = [finding for finding in handoff(story.trace) if finding.kind == "deadlock"]
+    assert any(
+        f.sentence.startswith("ubatch 1 never comes back from host_event.wait of cpu_event[1]") for f in found
+    )
+
+
+@pytest.mark.parametrize("wait", ["barrier", "host event"])
+def test_a_wait_that_the_watchdog_ends_is_always_found(rt: Any, wait: str) -> None:
+    obj = rt.Barrier(2, "gate") if wait == "barrier" else rt.HostEvent("answer")
+    recording = record(rt, watchdog_s=0.2)
+    with pytest.raises(Stalled), recording:
+        obj.wait()
+    name = "gate (1 of 2)" if wait == "barrier" else "answer"
+    (finding,) = handoff(recording.trace)
+    assert (finding.kind, finding.severity) == ("deadlock", "error")
+    assert f"of {name} at tests/test_analysis.py:" in finding.sentence
+
+
+def test_steps_are_added_up() -> None:
+    whole = recorded("ht", 2, steps=3)
+    each = [overlap(whole, step=step) for step in whole.steps]
+    assert overlap(whole).makespan_ns == sum(o.makespan_ns for o in each)
+    with pytest.raises(BadArgument, match=r"this trace has the steps \[.*\], not 99"):
+        overlap(whole, step=99)
 
 
 def deadlocked() -> Trace:
@@ -172,8 +198,7 @@ def deadlocked() -> Trace:
 
 def test_a_deadlock_says_who_waits_for_what_and_who_could_help() -> None:
     assert [finding.sentence for finding in handoff(deadlocked())] == [
-        "ubatch 1 is still in host_event.wait of cpu_event[1] at moe.py:7 when the recording ends; "
-        "nobody has ever set it",
-        "main is still in thread.join of thread 2 at run.py:3 when the recording ends; that thread has not ended",
-        "ubatch 0 is still in barrier.arrive of b (1 of 3) at run.py:1 when the recording ends; 2 more must arrive",
+        "ubatch 1 never comes back from host_event.wait of cpu_event[1] at moe.py:7; nobody has ever set it",
+        "main never comes back from thread.join of thread 2 at run.py:3; that thread has not ended",
+        "ubatch 0 never comes back from barrier.arrive of b (1 of 3) at run.py:1; 2 more must arrive",
     ]

@@ -18,6 +18,7 @@ from ubviz.errors import (
     NoReceiver,
     NotAMicrobatchThread,
     ProtocolError,
+    SlicingError,
     WrapperBusy,
 )
 from ubviz.runtime import get_runtime
@@ -40,6 +41,7 @@ from ubviz.ubatch import (
     dbo_yield_and_switch_from_compute_to_comm,
     get_forward_context,
     make_ubatch_contexts,
+    maybe_create_ubatch_slices,
     merge_outputs,
     set_forward_context,
 )
@@ -425,8 +427,51 @@ def test_outputs_merge_by_part() -> None:
     assert torch.equal(merged[0], torch.tensor([1, 2, 3]))
     assert torch.equal(merged[1]["aux"][0], torch.tensor([1, 2, 3]))
     assert merged[1]["aux"][1] is None
-    with pytest.raises(ValueError, match="returned different things"):
-        merge_outputs([a, None])
+
+
+@pytest.mark.parametrize(
+    ("outputs", "sentence"),
+    [
+        ([torch.ones(1), None], "returned different things \\(Tensor, NoneType\\)"),
+        ([(1, 2), (1,)], "returned \\[2, 1\\] parts each"),
+        ([{"a": 1}, {"b": 1}], "returned dicts with different keys"),
+        ([torch.ones(2, 3), torch.ones(2, 4)], "returned shapes \\[\\(2, 3\\), \\(2, 4\\)\\]"),
+        ([torch.tensor(1), torch.tensor(2)], "returned shapes \\[\\(\\), \\(\\)\\]"),
+        ([1, 2], "returned int, which cannot be put together along the tokens"),
+    ],
+)
+def test_outputs_that_cannot_be_merged(outputs: list[object], sentence: str) -> None:
+    with pytest.raises(SlicingError, match=sentence):
+        merge_outputs(outputs)
+
+
+def test_outputs_can_be_read_after_the_call() -> None:
+    """Without a device context of the caller's: the wrapper's own waits when it ends."""
+    story, gate = Story(2), threading.Event()
+    held = threading.Timer(0.05, gate.set)
+
+    def body(x: torch.Tensor) -> torch.Tensor:
+        story.rt.launch("held up", gate.wait)
+        return x + 1
+
+    story.body = body
+    held.start()
+    with story.rt.stream(story.compute), set_forward_context(None, ubatch_slices=two_slices(story)):
+        out = story.wrapper(x=story.x)
+    assert torch.equal(out, story.x + 1)
+    story.rt.close()
+
+
+def two_slices(story: Story) -> object:
+    tokens = len(story.x)
+    return maybe_create_ubatch_slices(True, [tokens], tokens, 1, 2)[0]
+
+
+def test_inputs_go_by_keyword() -> None:
+    story = Story(2)
+    with pytest.raises(BadArgument, match="a wrapper takes its inputs by keyword"):
+        story.wrapper(story.x)
+    story.rt.close()
 
 
 def test_a_microbatch_thread_takes_over_inference_mode() -> None:

@@ -16,6 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.moe_blocks import Block
+from ubviz import get_runtime
+from ubviz.errors import AsyncError, MixedRuntimes
 
 MODES = [torch.no_grad, torch.inference_mode]
 
@@ -40,11 +42,12 @@ def run(rt):
         if parked:
             rt.launch("gate", gate.wait, stream=stream)
         try:
-            with rt.device_context(), rt.stream(stream):
-                result = program(*args)
+            with rt.device_context():
+                with rt.stream(stream):
+                    result = program(*args)
+                gate.set()
         finally:
             gate.set()
-            stream.synchronize()
         return result
 
     return run_on_stream
@@ -322,3 +325,32 @@ def test_metadata_is_there_before_the_values(rt):
         gate.set()
         assert y.tolist() == [2, 2, 2]
         assert stream.query()
+
+
+# ---- leaving the device context
+
+
+def test_what_was_computed_can_be_read_outside(rt):
+    gate = threading.Event()
+    with torch.inference_mode():
+        with rt.device_context():
+            rt.launch("held up", gate.wait)
+            x = torch.ones(3) + 1
+            gate.set()
+        assert torch.equal(x, torch.full((3,), 2.0))
+
+
+def test_leaving_raises_what_failed_inside(rt):
+    with (
+        pytest.raises(AsyncError, match="bad on stream default failed: ZeroDivisionError"),
+        rt.device_context(),
+    ):
+        rt.launch("bad", lambda: 1 / 0)
+    assert torch.Tensor.__dict__.get("tolist") is None
+
+
+def test_an_operation_of_another_runtime_is_refused(rt):
+    other = get_runtime("host")
+    with rt.device_context(), pytest.raises(MixedRuntimes, match="inside the device context of another"):
+        other.op("experts").__enter__()
+    other.close()

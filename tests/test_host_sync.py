@@ -208,7 +208,7 @@ def wait_for_each_other(rt):
 
 REPORT = re.compile(
     r"nothing has moved for 0\.2 s: every thread waits and every stream is idle\n"
-    r"  MainThread is in thread\.join of <Thread\(member 0, started daemon \d+\)>, at tests/test_host_sync\.py:\d+\n"
+    r"  main is in thread\.join of <thread member 0>, at tests/test_host_sync\.py:\d+\n"
     r"  member 0 is in host_event\.wait of <host event a: clear>, at tests/test_host_sync\.py:\d+\n"
     r"  member 1 is in host_event\.wait of <host event b: clear>, at tests/test_host_sync\.py:\d+"
 )

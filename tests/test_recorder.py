@@ -10,11 +10,12 @@ import torch
 
 from tests.small import Small, recorded
 from tests.stories import Story
+from ubviz.analysis import handoff
 from ubviz.errors import BadArgument
 from ubviz.recording import record
 from ubviz.runtime import get_runtime
 from ubviz.trace import KINDS, load
-from ubviz.ubatch import dbo_yield
+from ubviz.ubatch import dbo_current_ubatch_id, dbo_yield
 
 N, LAYERS = 3, 2
 Y = 3 * LAYERS * N  # yields of an ht step
@@ -179,7 +180,12 @@ def test_a_snapshot_inside_and_a_trace_after_an_error() -> None:
         assert [e.kind for e in recording.trace.events] == ["host_event.clear"]
         raise ValueError("stop")
     assert [e.kind for e in recording.trace.events] == ["host_event.clear", "error"]
-    assert recording.trace.events[-1].args == {"type": "ValueError", "text": "stop"}
+    error = recording.trace.events[-1].args
+    assert (error["type"], error["text"], error["at"].split(":")[0]) == (
+        "ValueError",
+        "stop",
+        "tests/test_recorder.py",
+    )
     assert recording.trace.meta["snapshot"] == {"turn": True}
     rt.close()
 
@@ -271,6 +277,45 @@ def test_buffers_are_numbered_not_addressed() -> None:
         e for e in trace.events if e.args.get("operation") == "experts" and e.ubatch == dispatch.ubatch
     ]
     assert set(dispatch.args["writes"]) & {number for e in experts for number in e.args["reads"]}
+
+
+def test_a_recording_is_made_once() -> None:
+    rt = get_runtime("host")
+    recording = record(rt)
+    with recording:
+        pass
+    with pytest.raises(BadArgument, match="this recording has been made"), recording:
+        pass
+    assert rt.hooks.listeners == ()
+    rt.close()
+
+
+def test_record_takes_a_runtime() -> None:
+    with pytest.raises(
+        BadArgument, match=r"record takes a runtime, as ubviz.get_runtime\(\) gives, not 'host'"
+    ):
+        record("host")  # type: ignore[arg-type]
+
+
+def test_who_failed_is_in_the_trace() -> None:
+    story = Story(2)
+
+    def body(x: torch.Tensor) -> torch.Tensor:
+        dbo_yield()
+        if dbo_current_ubatch_id() == 1:
+            raise ValueError("no")
+        dbo_yield()
+        return x
+
+    with pytest.raises(ValueError, match="no"):
+        story.run(body)
+    assert story.trace is not None
+    errors = story.trace.events.rows(story.trace.events.mask(kind="error"))
+    assert [(e.ubatch, e.args["type"], e.args["text"]) for e in errors] == [
+        (ubatch, "ValueError", "no") for ubatch in (1, None)
+    ]
+    assert all(e.args["at"].startswith("tests/test_recorder.py:") for e in errors)
+    assert handoff(story.trace) == []  # fewer yields are no finding of their own
 
 
 def test_nothing_is_left_behind() -> None:

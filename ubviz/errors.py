@@ -6,6 +6,8 @@ Where a caller of ``threading`` or ``torch`` would expect a builtin exception, t
 
 from __future__ import annotations
 
+import traceback
+
 
 class UbvizError(Exception):
     """Base of everything ubviz raises on purpose."""
@@ -80,3 +82,12 @@ class MissingExtra(UbvizError, ImportError):
 
 class BadArgument(UbvizError, ValueError):
     """An argument has a value that cannot be used."""
+
+
+def raised_at(error: BaseException) -> tuple[str, int] | None:
+    """File and line that raised ``error``: the innermost frame that is not a runtime's, PyTorch's or threading's."""
+    inner = ("/ubviz/runtime/", "/torch/", "/threading.py")
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not any(part in frame.filename.replace("\\", "/") for part in inner):
+            return frame.filename, frame.lineno or 0
+    return None

@@ -79,7 +79,10 @@ def _both(event: Event, holder: int, since: Event) -> Finding:
 
 
 def _unequal_yields(trace: Trace) -> Iterator[Finding]:
+    cut_short = {event.step for event in trace.events if event.kind == "error" or _never_ended(event)}
     for step in trace.steps or (None,):
+        if step in cut_short:
+            continue  # who was stopped has yielded less, and that is not why
         counts = yields(trace, step)
         if len(set(counts.values())) > 1:
             said = ", ".join(f"microbatch {u} {n} times" for u, n in sorted(counts.items()))
@@ -101,15 +104,19 @@ def _no_interleaving(trace: Trace) -> Iterator[Finding]:
 
 
 def _blocked(trace: Trace) -> Iterator[Finding]:
-    stuck = [e for e in trace.events if e.until_ns is None and e.kind in _WAITS]
+    stuck = [event for event in trace.events if _never_ended(event)]
     for event in stuck:
         lane = trace.lanes[event.lane].role
         yield Finding(
             "deadlock", "error",
-            f"{lane} is still in {event.kind} of {_object(event)} at {event.caller} when the recording ends; "
+            f"{lane} never comes back from {event.kind} of {_object(event)} at {event.caller}; "
             + _who_could(trace, event),
             (event.seq,),
         )  # fmt: skip
+
+
+def _never_ended(event: Event) -> bool:
+    return event.until_ns is None and event.kind in _WAITS
 
 
 _WAITS = ("host_event.wait", "barrier.arrive", "thread.join")

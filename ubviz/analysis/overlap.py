@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..errors import BadArgument
 from ..trace.model import Notice, Span, Trace
 from .intervals import Intervals, difference, intersection, length, union
 
@@ -21,6 +22,7 @@ CommRule = Callable[[Span], bool]
 class Overlap:
     """Times in nanoseconds; the intervals behind each number are in ``intervals`` under its name.
 
+    ``makespan_ns`` is from a step's beginning to its last device span; several steps are added up.
     ``overlap_ratio`` is the share of communication that ran while something was computed; None where
     communication has no stream of its own. ``exposed_comm_ns`` is communication while nothing was computed.
     ``hidden_transfer_ns`` is time in flight while something was computed. ``recv_spin_ns``, an estimate, is how
@@ -51,6 +53,8 @@ def overlap(trace: Trace, comm: CommRule | None = None, *, step: int | None = No
     >>> overlap(trace).overlap_ratio  # doctest: +SKIP
     0.93
     """
+    if step is not None and step not in trace.steps:
+        raise BadArgument(f"this trace has the steps {list(trace.steps)}, not {step}")
     spans = trace.spans
     chosen = spans.mask() if step is None else spans.mask(step=step)
     kernel = chosen & spans.mask(cat="kernel")
@@ -130,10 +134,13 @@ def _names(trace: Trace, mask: np.ndarray) -> tuple[str, ...]:
 
 
 def _makespan(trace: Trace, device: np.ndarray, step: int | None) -> int:
-    """From the step's first trace event, or the first device span, to the last device span."""
+    """From a step's beginning to its last device span, over all steps; without steps, of the device spans."""
     spans, events = trace.spans, trace.events
+    if step is None and trace.steps:
+        each = (device & (spans["step"] == one) for one in trace.steps)
+        return sum(_makespan(trace, of_one, one) for of_one, one in zip(each, trace.steps, strict=True))
     if not device.any():
         return 0
-    begins = events["t_ns"][events.mask(kind="step.begin", **({} if step is None else {"step": step}))]
+    begins = events["t_ns"][events.mask(kind="step.begin", step=step)]
     start = min([int(spans["start_ns"][device].min()), *begins.tolist()])
     return int(spans["end_ns"][device].max()) - start

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from .names import Names
+from .sites import Sites
 
 Args = dict[str, Any]
 
@@ -17,6 +18,7 @@ class Speaker(Protocol):
     """Who knows what things are called."""
 
     names: Names
+    sites: Sites
 
     def number(self, thread: Any) -> int:
         """The integer of a thread."""
@@ -102,6 +104,11 @@ def _as_told(_s: Speaker, _obj: Any, arg: Any) -> Args:
     return dict(arg)
 
 
+def _error(s: Speaker, _obj: Any, arg: Any) -> Args:
+    place = arg["at"]
+    return {**arg, "at": place and f"{s.sites.file(place[0])}:{place[1]}"}
+
+
 def _text(_s: Speaker, _obj: Any, arg: Any) -> Args:
     return {"text": arg}
 
@@ -115,5 +122,5 @@ ARGS: dict[str, Callable[[Speaker, Any, Any], Args]] = {
     "context.set": _forward_context, "hook.register": _hook, "hook.run": _hook, "stream.switch": _switch,
     "event.record": _binding, "event.wait": _binding, "event.query": _query, "event.synchronize": _event,
     "stream.synchronize": _on_stream, "host.read": _read, "kernel.launch": _launch,
-    "step.begin": _as_told, "step.end": _as_told, "error": _as_told, "mark": _text,
+    "step.begin": _as_told, "step.end": _as_told, "error": _error, "mark": _text,
 }  # fmt: skip

@@ -15,7 +15,7 @@ from threading import get_ident
 from types import TracebackType
 from typing import Any
 
-from ..errors import BadArgument
+from ..errors import BadArgument, raised_at
 from ..runtime.base import Runtime
 from ..trace.model import Trace
 from .sites import MECHANISM, SKIP, USER, Levels
@@ -38,6 +38,10 @@ class Recording:
         self._meta: dict[str, Any] = {}
         self._watchdog = Watchdog(self, watchdog_s, on_stall) if watchdog_s is not None else None
         self.host, self.device = self._listeners()
+
+    def __repr__(self) -> str:
+        state = "made" if self._trace is not None else "running" if self._on else "not begun"
+        return f"<recording of {self.runtime!r}: {state}>"
 
     # ---- the hot path
 
@@ -93,6 +97,8 @@ class Recording:
     # ---- the block
 
     def __enter__(self) -> Recording:
+        if self._on or self._trace is not None:
+            raise BadArgument("this recording has been made; call ubviz.record(rt) again for another one")
         self._meta = {
             **self.runtime.describe(),
             "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -111,7 +117,9 @@ class Recording:
         self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
     ) -> None:
         if exc is not None and self.runtime.hooks.host is not None:
-            self.runtime.hooks.host("error", None, {"type": type(exc).__name__, "text": str(exc)})
+            self.runtime.hooks.host(
+                "error", None, {"type": type(exc).__name__, "text": str(exc), "at": raised_at(exc)}
+            )
         self.runtime.hooks.unsubscribe(self)
         if self._watchdog is not None:
             self._watchdog.stop()
@@ -167,6 +175,8 @@ def record(
     Raises ``BadArgument`` for values that it cannot use. After an exception in the block the trace is there,
     with an ``error`` trace event at its end.
     """
+    if not hasattr(rt, "hooks"):
+        raise BadArgument(f"record takes a runtime, as ubviz.get_runtime() gives, not {rt!r}")
     if keep is not None and keep < 1:
         raise BadArgument(f"keep is a number of steps, at least 1, not {keep}")
     if kernels is not None:

@@ -37,7 +37,7 @@ class Story:
         self._main_ident = main_ident
         self._process_main = process_main
         self.names = Names()
-        self._sites = Sites()
+        self.sites = Sites()
         self._threads: dict[int, int] = {}  # id(Thread) -> number
         self._thread_count = 0
         self._who: list[Who | None] = []
@@ -96,7 +96,7 @@ class Story:
             if who is None:
                 _DEVICE[kind](self, obj, arg)
             elif kind in _INTERNAL:
-                _INTERNAL[kind](self, t - self._origin, who, obj)
+                _INTERNAL[kind](self, t - self._origin, who, obj, arg)
             else:
                 self._tell(t - self._origin, who, kind, obj, arg, code, offset)
         self._end(last)
@@ -108,7 +108,7 @@ class Story:
             **meta,
             "snapshot": states,
             "threads": self._thread_names,
-            "sources": self._sites.sources(),
+            "sources": self.sites.sources(),
         }
         return self._builder.finish(full_meta, notices)
 
@@ -163,8 +163,8 @@ class Story:
             return None, None
         if isinstance(code, tuple):
             site, caller, caller_offset = code
-            return self._sites.name(site, offset), caller and self._sites.name(caller, caller_offset)
-        name = self._sites.name(code, offset)
+            return self.sites.name(site, offset), caller and self.sites.name(caller, caller_offset)
+        name = self.sites.name(code, offset)
         return name, name
 
     def _follow(self, seq: int, t: int, who: Who, kind: str, obj: Any, arg: Any) -> None:
@@ -183,7 +183,7 @@ class Story:
         elif kind == "event.wait" and arg[1] is not None:
             self._waits[id(arg[0]), id(obj), arg[1]].append(about)
         elif kind in ("host_event.wake", "barrier.release"):
-            self._returned(t, who, obj)
+            self._returned(t, who, obj, None)
         elif kind == "thread.end":
             self._lived(who.thread, t)
         elif KINDS[kind].blocks:
@@ -191,14 +191,17 @@ class Story:
 
     # ---- internal facts
 
-    def _returned(self, t: int, who: Who, _obj: Any) -> None:
+    def _returned(self, t: int, who: Who, _obj: Any, how: Any) -> None:
+        """A blocking call is over; one that the watchdog interrupted never came to its end."""
         if self._open[who.thread]:
-            self._builder.close(self._open[who.thread].pop(), t)
+            row = self._open[who.thread].pop()
+            if how != "interrupted":
+                self._builder.close(row, t)
 
-    def _op_begin(self, t: int, who: Who, _op: Any) -> None:
+    def _op_begin(self, t: int, who: Who, _op: Any, _: Any) -> None:
         self._ops[who.thread].append((t, self._step))
 
-    def _op_end(self, t: int, who: Who, op: Any) -> None:
+    def _op_end(self, t: int, who: Who, op: Any, _: Any) -> None:
         if self._ops[who.thread]:
             start, step = self._ops[who.thread].pop()
             self._builder.span(
@@ -293,7 +296,7 @@ def _lane_order(role: str) -> tuple[int, int, str]:
     return (1, int(number), "") if head == "ubatch" else (2, 0, role)
 
 
-_INTERNAL: dict[str, Callable[[Story, int, Who, Any], None]] = {
+_INTERNAL: dict[str, Callable[[Story, int, Who, Any, Any], None]] = {
     "returned": Story._returned, "op.begin": Story._op_begin, "op.end": Story._op_end,
 }  # fmt: skip
 

@@ -70,7 +70,8 @@ def report(parked: list[Parked], limit_s: float) -> str:
     for p in sorted(parked, key=lambda p: p.thread.name):
         ident = p.thread.ident
         where = _where(frames.get(ident) if ident is not None else None)
-        lines.append(f"  {p.thread.name} is in {p.kind} of {p.obj!r}{where}")
+        name = "main" if p.thread is threading.main_thread() else p.thread.name
+        lines.append(f"  {name} is in {p.kind} of {p.obj!r}{where}")
     return "\n".join(lines)
 
 

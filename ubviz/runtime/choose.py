@@ -25,7 +25,7 @@ def get_runtime(name: str = "auto", **options: Any) -> Any:
         from .host import HostRuntime
     except ImportError as error:
         raise RuntimeUnavailable(
-            f"the host runtime needs PyTorch, which is not installed ({error}): pip install 'ubviz[run]'"
+            f"the host runtime needs PyTorch ({error}): install ubviz with its extra run; `ubviz doctor` says how"
         ) from None
     return HostRuntime()
 

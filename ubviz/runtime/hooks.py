@@ -35,7 +35,7 @@ kernel.launch         Stream                      Launch
 step.begin/end        None                        dict of the step
 error, mark           None                        dict / text
 op.begin, op.end      Operation                   None (internal: a span on the thread's lane)
-returned              any                         None (internal: the blocking call has returned)
+returned              any                         None, or "interrupted" by the watchdog (internal)
 ====================  ==========================  ==============================================
 
 Device facts (from streams): ``device(kind, obj, arg)``, times taken by the runtime's own clock:

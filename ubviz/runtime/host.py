@@ -24,7 +24,7 @@ from . import host_streams as device
 from . import host_sync as sync
 from .base import Launch
 from .hooks import Hooks
-from .host_ops import DeviceContext, buffers_in
+from .host_ops import DeviceContext, buffers_in, check_thread_is_of
 
 
 class _StreamContext:
@@ -66,6 +66,7 @@ class Operation:
         self._outer: Operation | None = None
 
     def __enter__(self) -> Operation:
+        check_thread_is_of(self._runtime)
         local = self._runtime._local
         self._outer, local.op = local.op, self
         if (host := self._runtime.hooks.host) is not None:
@@ -183,8 +184,18 @@ class HostRuntime:
     # ---- launching
 
     def device_context(self) -> DeviceContext:
-        """Run this thread's PyTorch operations on its current stream; outermost, once per thread."""
+        """Run this thread's PyTorch operations on its current stream; outermost, once per thread.
+
+        Leaving it waits for all streams, so that what was computed can be read outside.
+        """
         return DeviceContext(self)
+
+    def thread_context(self) -> DeviceContext:
+        """The device context of a thread of this runtime, whose end does not wait."""
+        return DeviceContext(self, drains=False)
+
+    def __repr__(self) -> str:
+        return f"<host runtime with {len(self.streams())} streams>"
 
     def launch(
         self,
@@ -236,9 +247,11 @@ class HostRuntime:
     # ---- waiting and ending
 
     def synchronize(self) -> None:
-        """Block until all streams are done; raise the first error found."""
+        """Block until all streams are done; raise the first error found. Idle streams are not asked."""
         first: AsyncError | None = None
         for stream in self.streams():
+            if stream.query() and stream._error is None:
+                continue
             try:
                 stream.synchronize()
             except AsyncError as error:

@@ -128,10 +128,14 @@ class _Mode(TorchDispatchMode):
 
 
 class DeviceContext:
-    """Run this thread's PyTorch operations on its current stream; entering it again inside does nothing."""
+    """Run this thread's PyTorch operations on its current stream; entering it again inside does nothing.
 
-    def __init__(self, runtime: HostRuntime) -> None:
-        self._runtime = runtime
+    Leaving the outermost one waits for all streams (``drains``), since outside nothing makes a read wait, and
+    raises what failed in them. The threads of a runtime do not wait: who started them goes on with their work.
+    """
+
+    def __init__(self, runtime: HostRuntime, drains: bool = True) -> None:
+        self._runtime, self._drains = runtime, drains
         self._mode: _Mode | None = None
 
     def __enter__(self) -> DeviceContext:
@@ -144,10 +148,21 @@ class DeviceContext:
         return self
 
     def __exit__(self, *exc: Any) -> None:
-        if self._mode is not None:
-            self._mode.__exit__(*exc)
-            self._mode = _thread.mode = None
+        if self._mode is None:
+            return
+        self._mode.__exit__(*exc)
+        self._mode = _thread.mode = None
+        try:
+            if self._drains and exc[0] is None:
+                self._runtime.synchronize()
+        finally:
             _process.leave()
+
+
+def check_thread_is_of(runtime: HostRuntime) -> None:
+    """Refuse what belongs to ``runtime`` in a thread that is inside another one's device context."""
+    if _thread.mode is not None and _thread.mode.runtime is not runtime:
+        raise MixedRuntimes("this thread is inside the device context of another host runtime")
 
 
 class _Thread(threading.local):

@@ -141,14 +141,17 @@ class HostEvent(threading.Event):
         with self._mutex:
             if (host := self.hooks.host) is not None:
                 host("host_event.wait", self, None)
-            woke = False
+            woke, how = False, None
             self._waiting += 1
             try:
                 woke = self._flag or self._parking.park(self._cond, "host_event.wait", self, timeout)
+            except Stalled:
+                how = "interrupted"
+                raise
             finally:
                 self._waiting -= 1
                 if (host := self.hooks.host) is not None:
-                    host("host_event.wake" if woke else "returned", self, None)
+                    host("host_event.wake" if woke else "returned", self, how)
             return woke
 
     def state(self) -> bool:
@@ -192,16 +195,19 @@ class Barrier(threading.Barrier):
             self._arrived = n
             if (host := self.hooks.host) is not None:
                 host("barrier.arrive", self, (n, generation))
-            released = False
+            told: tuple[str, Any] = ("returned", None)
             try:
                 if n == self.parties:
                     self._open()
                 else:
                     self._wait_for(generation, timeout)
-                released = True
+                told = ("barrier.release", (n, generation))
+            except Stalled:
+                told = ("returned", "interrupted")
+                raise
             finally:
                 if (host := self.hooks.host) is not None:
-                    host("barrier.release" if released else "returned", self, (n, generation))
+                    host(told[0], self, told[1])
             return n - 1
 
     def _wait_for(self, generation: int, timeout: float | None) -> None:
@@ -280,7 +286,7 @@ class Thread(threading.Thread):
         if (host := hooks.host) is not None:
             host("thread.start", self, None)
         try:
-            with self._runtime.device_context():
+            with self._runtime.thread_context():
                 target(*args)
         finally:
             if (host := hooks.host) is not None:
@@ -290,17 +296,24 @@ class Thread(threading.Thread):
                 self._ended = True
                 self._over.notify_all()
 
+    def __repr__(self) -> str:
+        return f"<thread {self.name}>"
+
     def join(self, timeout: float | None = None) -> None:
         if self.ident is None or self is threading.current_thread():
             super().join(timeout)  # raises what threading raises
         host = self._runtime.hooks.host
         if host is not None:
             host("thread.join", self, None)
+        how = None
         try:
             with self._over:
                 over = self._ended or self._runtime.parking.park(self._over, "thread.join", self, timeout)
             if over:
                 super().join()
+        except Stalled:
+            how = "interrupted"
+            raise
         finally:
             if host is not None:
-                host("returned", self, None)
+                host("returned", self, how)

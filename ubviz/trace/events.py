@@ -57,7 +57,7 @@ KINDS: dict[str, Kind] = {
     "graph.capture_begin": Kind(("graph", "key")),
     "graph.capture_end": Kind(("graph", "key")),
     "graph.replay": Kind(("graph", "key")),
-    "error": Kind(("type", "text")),
+    "error": Kind(("type", "text", "at")),
     "mark": Kind(("text",)),
 }
 

@@ -31,7 +31,7 @@ class Trace:
 
     >>> trace = ubviz.load("overlapped.json.gz")  # doctest: +SKIP
     >>> trace.events["kind"][:2]  # doctest: +SKIP
-    array(['step.begin', 'context.set'], dtype=object)
+    array(['step.begin', 'kernel.launch'], dtype=object)
     >>> [event for event in trace.events if event.kind == "host_event.set"][0].args  # doctest: +SKIP
     {'host_event': 'cpu_event[0]', 'was': False}
     """
@@ -120,7 +120,9 @@ class Trace:
         try:
             import pandas as pd
         except ImportError:
-            raise MissingExtra("to_pandas needs pandas: pip install 'ubviz[view]'") from None
+            raise MissingExtra(
+                "to_pandas needs pandas: install ubviz with its extra view; `ubviz doctor` says how"
+            ) from None
         rows: Table = getattr(self, table)
         columns = {}
         for name in rows.fields:

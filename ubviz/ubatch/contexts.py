@@ -23,7 +23,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadArgument, ContextReused, MixedRuntimes, NoReceiver, ProtocolError
+from ..errors import BadArgument, ContextReused, MixedRuntimes, NoReceiver, ProtocolError, raised_at
 from . import forward_context
 
 if TYPE_CHECKING:
@@ -144,8 +144,10 @@ class UBatchContext:
             error = hook_error
             raise
         finally:
-            if error is not None and not isinstance(error, Unwind) and self._in_ring:
-                self.ring.fail(error, self)
+            if error is not None and not isinstance(error, Unwind):
+                self._announce_error(error)
+                if self._in_ring:
+                    self.ring.fail(error, self)
             self.recv_hook = None
             self.ring.left.add(self.id)
             by_thread.pop(threading.get_ident(), None)
@@ -288,6 +290,10 @@ class UBatchContext:
                 host("hook.run", (self._hook_from, self), None)
             self.recv_hook()
             self.recv_hook = None
+
+    def _announce_error(self, error: BaseException) -> None:
+        if (host := self._hooks.host) is not None:
+            host("error", self, {"type": type(error).__name__, "text": str(error), "at": raised_at(error)})
 
     def _announce(self, kind: str) -> None:
         if (host := self._hooks.host) is not None:

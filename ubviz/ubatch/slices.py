@@ -79,6 +79,10 @@ def _cuts(num_tokens: int, num_ubatches: int, split_point: int | Sequence[int] |
         cuts = [split_point * i for i in range(1, num_ubatches)]
     else:
         cuts = [int(cut) for cut in split_point]
+    if num_tokens < num_ubatches:
+        raise SlicingError(
+            f"{num_ubatches} microbatches need at least {num_ubatches} tokens, not {num_tokens}"
+        )
     if len(cuts) != num_ubatches - 1 or any(b <= a for a, b in pairwise([0, *cuts, num_tokens])):
         raise SlicingError(f"{num_tokens} tokens cannot be cut at {cuts} into {num_ubatches} microbatches")
     return cuts

@@ -16,12 +16,11 @@ Source: vLLM ``vllm/v1/worker/gpu_ubatch_wrapper.py``.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import BadArgument, SlicingError, WrapperBusy
+from ..errors import BadArgument, SlicingError, WrapperBusy, raised_at
 from ..runtime.base import Runtime, Stream
 from . import contexts as ctx
 from .forward_context import CUDAGraphMode, ForwardContext, get_forward_context, override_forward_context
@@ -44,8 +43,8 @@ class UBatchWrapper:
     wrapper does not have are the wrapped model's.
 
     >>> wrapper = UBatchWrapper(model, runtime=rt)  # doctest: +SKIP
-    >>> with set_forward_context(metadata, ubatch_slices=slices):  # doctest: +SKIP
-    ...     out = wrapper(hidden_states=x)
+    >>> with rt.device_context(), set_forward_context(metadata, ubatch_slices=slices):  # doctest: +SKIP
+    ...     out = wrapper(hidden_states=x)  # may not be there yet: leaving the device context waits for it
 
     Raises ``WrapperBusy`` when called while microbatches run, ``SlicingError`` when the number of slices is
     not ``num_ubatches``, and whatever a microbatch raised.
@@ -79,7 +78,9 @@ class UBatchWrapper:
         """The model as it was before wrapping."""
         return self.runnable
 
-    def __call__(self, **inputs: Any) -> Any:
+    def __call__(self, *args: Any, **inputs: Any) -> Any:
+        if args:
+            raise BadArgument("a wrapper takes its inputs by keyword, as in wrapper(hidden_states=x)")
         if ctx.by_thread:
             raise WrapperBusy(
                 "a wrapper was called while microbatches are running; the forward context is process-wide, so "
@@ -191,17 +192,15 @@ class UBatchWrapper:
 
 
 def _note(context: ctx.UBatchContext, error: BaseException) -> str:
-    note = f"microbatch {context.id} (thread 'ubatch {context.id}'"
-    frames = traceback.extract_tb(error.__traceback__)
-    if frames:
-        note += f", at {frames[-1].filename}:{frames[-1].lineno}"
-    return note + ")"
+    place = raised_at(error)
+    where = f", at {place[0]}:{place[1]}" if place is not None else ""
+    return f"microbatch {context.id} (thread 'ubatch {context.id}'{where})"
 
 
 def merge_outputs(outputs: Sequence[Any]) -> Any:
     """Outputs of all microbatches, in order, as one: tensors along their first dimension, containers by part.
 
-    Raises ``SlicingError`` when the microbatches' outputs differ in kind.
+    Raises ``SlicingError`` when the microbatches' outputs differ in kind or shape, or are no tensors.
     """
     first = outputs[0]
     if any(type(output) is not type(first) for output in outputs):
@@ -209,13 +208,33 @@ def merge_outputs(outputs: Sequence[Any]) -> Any:
         raise SlicingError(
             f"the microbatches returned different things ({kinds}): they cannot be put together"
         )
-    if isinstance(first, (list, tuple)):
-        parts = [merge_outputs(part) for part in zip(*outputs, strict=True)]
-        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
-    if isinstance(first, dict):
-        return {key: merge_outputs([output[key] for output in outputs]) for key in first}
     if first is None:
         return None
+    if isinstance(first, (list, tuple)):
+        return _merge_sequences(outputs)
+    if isinstance(first, dict):
+        if any(output.keys() != first.keys() for output in outputs):
+            raise SlicingError(
+                "the microbatches returned dicts with different keys: they cannot be put together"
+            )
+        return {key: merge_outputs([output[key] for output in outputs]) for key in first}
+    return _merge_tensors(outputs)
+
+
+def _merge_sequences(outputs: Sequence[Any]) -> Any:
+    kind = type(outputs[0])
+    lengths = [len(output) for output in outputs]
+    if len(set(lengths)) > 1:
+        raise SlicingError(f"the microbatches returned {lengths} parts each: they cannot be put together")
+    parts = [merge_outputs(part) for part in zip(*outputs, strict=True)]
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+
+def _merge_tensors(outputs: Sequence[Any]) -> Any:
     import torch
 
+    shapes = [tuple(output.shape) if isinstance(output, torch.Tensor) else None for output in outputs]
+    if None in shapes or () in shapes or len({shape[1:] for shape in shapes if shape is not None}) > 1:
+        said = f"shapes {shapes}" if None not in shapes else type(outputs[0]).__name__
+        raise SlicingError(f"the microbatches returned {said}, which cannot be put together along the tokens")
     return torch.cat(list(outputs), dim=0)
