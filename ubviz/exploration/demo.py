@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
@@ -22,12 +22,14 @@ from ..runtime import check_name, get_runtime
 from ..trace.model import Trace
 from .programs import blocks_needed, contexts_of, requests
 
-COMM_SHARE = 0.9
-"""Communication over computation, unsplit: the modelled link is set so that it comes out on this machine."""
 TOLERANCE = {"float32": 1e-4, "bfloat16": 5e-2}
 """Largest difference to unsplit that rounding explains, relative to the largest output: an expert that gets other
 rows beside a token's may multiply them in another order."""
 DEFAULT_TOKENS = {"ht": 768, "ll": 384}
+MOST_TOKENS = {"ht": 32_768, "ll": 4_096}
+"""What still fits an ordinary machine's memory: attention of a prefill grows with the square of its tokens, and a
+decode computes a context for each token first."""
+MOST = {"ubatches": 64, "layers": 128, "steps": 1000}
 _LATENCY_NS = 20_000
 
 
@@ -37,7 +39,7 @@ class Run:
 
     trace: Trace
     durations_ns: tuple[int, ...]
-    hidden: torch.Tensor
+    hidden: torch.Tensor = field(repr=False)
     sampled: tuple[int, ...]
 
     @property
@@ -52,7 +54,7 @@ class Run:
         return self.trace.steps[order[(len(order) - 1) // 2]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Demo:
     """What a demonstration gives; ``numbers()`` is what ``ubviz demo --json`` prints."""
 
@@ -68,6 +70,11 @@ class Demo:
     unsplit: Run
     split: Run
     overlapped: Run
+
+    def __repr__(self) -> str:
+        speedup = self.unsplit.median_ns / self.overlapped.median_ns
+        equal = "equal" if self.outputs_equal else "DIFFERENT"
+        return f"<Demo: {self.style}, {self.ubatches} microbatches, speed-up {speedup:.2f}, outputs {equal}>"
 
     @property
     def max_abs_diff(self) -> float:
@@ -135,8 +142,11 @@ class Options:
     steps: int = 5
     dtype: str = "float32"
     seed: int = 0
+    comm_share: float = 0.9
 
     def __post_init__(self) -> None:
+        if not 0 < self.comm_share <= 10:
+            raise BadArgument(f"comm_share is above 0 and at most 10, not {self.comm_share}")
         check_name(self.runtime)
         if self.style not in DEFAULT_TOKENS:
             raise BadArgument(f'style is "ht" or "ll", not {self.style!r}')
@@ -146,6 +156,15 @@ class Options:
             raise BadArgument(f"ubatches is at least 2, not {self.ubatches}")
         if self.layers < 1 or self.steps < 1:
             raise BadArgument(f"layers and steps are at least 1, not {min(self.layers, self.steps)}")
+        for name, most in MOST.items():
+            if getattr(self, name) > most:
+                raise BadArgument(f"{name} is at most {most:,}, not {getattr(self, name):,}")
+        if not 0 <= self.seed < 2**63:
+            raise BadArgument(f"seed is from 0 to 2**63 - 1, not {self.seed}")
+        if self.num_tokens > MOST_TOKENS[self.style]:
+            raise BadArgument(
+                f"tokens is at most {MOST_TOKENS[self.style]:,} in style {self.style}, not {self.num_tokens:,}"
+            )
         if self.num_tokens < 8 * self.ubatches:
             raise BadArgument(
                 f"{self.ubatches} microbatches need at least {8 * self.ubatches} tokens, not {self.num_tokens}"
@@ -161,7 +180,8 @@ def demo(*, say: Callable[[str], None] = lambda text: None, **options: Any) -> D
     """Run the demonstration; ``options`` are the fields of ``Options``, ``say`` is told how far it is.
 
     ``tokens`` is the batch (default 768 for ht, 384 for ll), ``steps`` how many steps of each way are recorded,
-    after one that is not.
+    after one that is not. The modelled link is set so that communication takes ``comm_share`` of what computation
+    takes on this machine, unsplit.
 
     >>> ubviz.demo(style="ht").numbers()["outputs_equal"]  # doctest: +SKIP
     True
@@ -215,13 +235,13 @@ class _Stage:
         )
 
     def _set_link(self) -> LinkModel:
-        """A link over which communication takes COMM_SHARE of this machine's computation."""
+        """A link over which communication takes ``comm_share`` of this machine's computation."""
         found = []
         for _ in range(3):
             with record(self.rt) as recording:
                 self.runner.execute_model(self.batch, "unsplit")
             found.append(overlap(recording.trace).compute_busy_ns)
-        each_ns = COMM_SHARE * median(found) / (2 * self.config.layers)
+        each_ns = self.options.comm_share * median(found) / (2 * self.config.layers)
         width = torch.empty((), dtype=getattr(torch, self.options.dtype)).element_size() * self.config.hidden
         nbytes = self.options.num_tokens * self.config.top_k * width
         return LinkModel(_LATENCY_NS, nbytes * 1e9 / max(each_ns - _LATENCY_NS, 1_000))
