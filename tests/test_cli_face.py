@@ -55,10 +55,12 @@ def doctor_does(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], None]:
     ("words", "line"),
     [
         ([], "ubviz: the following arguments are required: COMMAND (see ubviz --help)\n"),
-        (["doctor", "--loud"], "ubviz: unrecognized arguments: --loud (see ubviz --help)\n"),
+        (["doctor", "--loud"], "ubviz doctor: unrecognized arguments: --loud (see ubviz doctor --help)\n"),
         (["lab", "--port"], "ubviz lab: argument --port: expected one argument (see ubviz lab --help)\n"),
-        (["lab", "--por", "1"], "ubviz: unrecognized arguments: --por 1 (see ubviz --help)\n"),
-        (["lab", "two\nlines"], "ubviz: unrecognized arguments: two lines (see ubviz --help)\n"),
+        (["lab", "--por", "1"], "ubviz lab: unrecognized arguments: --por 1 (see ubviz lab --help)\n"),
+        (["lab", "two\nlines"], "ubviz lab: unrecognized arguments: two lines (see ubviz lab --help)\n"),
+        (["demo", "extra"], "ubviz demo: unrecognized arguments: extra (see ubviz demo --help)\n"),
+        (["--loud", "doctor"], "ubviz: unrecognized arguments: --loud (see ubviz --help)\n"),
     ],
 )
 def test_bad_arguments_are_one_line_and_exit_2(
@@ -129,7 +131,9 @@ def test_as_a_process_bad_arguments_are_one_line() -> None:
     words = ["-m", "ubviz", "lab", "--port", "x"]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "ubviz lab: argument --port: invalid int value: 'x' (see ubviz lab --help)\n"
+    assert done.stderr == (
+        "ubviz lab: argument --port: a port is a number from 1 to 65535, not 'x' (see ubviz lab --help)\n"
+    )
 
 
 def test_a_reader_that_stops_reading_is_no_error() -> None:
@@ -255,9 +259,10 @@ def test_lab_opens_the_first_notebook_with_the_options(
     started: list[list[str]] = []
     monkeypatch.setattr("ubviz.cli.lab.find_spec", lambda name: object())
     monkeypatch.setattr(ubviz, "__file__", str(tmp_path / "ubviz" / "__init__.py"))
-    monkeypatch.setattr(lab, "serve", lambda words: started.append(words) or 0)
+    monkeypatch.setattr(lab, "serve", lambda words, environment: started.append(words) or 0)
     assert call("lab", "--no-browser", "--port", "9001") == (0, "", "")
     assert started[0][1:4] == ["-m", "jupyterlab", str(first)]
+    assert "--LabApp.default_url=/lab/tree/00_the_whole_game.ipynb" in started[0]
     assert started[0][-2:] == ["--no-browser", "--port=9001"]
 
 

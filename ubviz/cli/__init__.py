@@ -14,6 +14,8 @@ only the one that is asked for is imported. Exit codes:
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -34,6 +36,9 @@ COMMANDS = {
 
 DONE, WRONG, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
+#: What a write may meet that is no defect of ours, and that names no file.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
 
 class OneLineParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, and that guesses no abbreviated option."""
@@ -45,42 +50,70 @@ class OneLineParser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {one_line(message)} (see {self.prog} --help)\n")
 
 
+class CommandParser(OneLineParser):
+    """The parser of one subcommand: a word that it does not know is its own error, not that of ``ubviz``."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand and return the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         code = call(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None where the shell has closed it
+            sys.stdout.flush()
         return code
-    except SystemExit as end:  # argparse: help, version, or an error that it has printed
-        return end.code if isinstance(end.code, int) else DONE
     except KeyboardInterrupt:
         return complain("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return DONE
     except UbvizError as error:
         return complain(str(error))
     except ModuleNotFoundError as error:
         return missing(error)
     except OSError as error:
-        if error.filename is None:
+        if error.filename is not None:
+            return complain(f"{error.filename}: {error.strerror}")
+        if error.errno not in NO_ROOM:
             raise
-        return complain(f"{error.filename}: {error.strerror}")
+        drop_output()
+        return complain(f"cannot write: {error.strerror}")
+
+
+def drop_output() -> None:
+    """Send what stdout still holds to nowhere, or Python would fail on it once more at its end."""
+    with contextlib.suppress(OSError):  # io.UnsupportedOperation, where stdout is not a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def call(arguments: list[str]) -> int:
     """Parse the arguments and run the subcommand that they name."""
+    try:
+        args = parse(arguments)
+    except SystemExit as end:  # argparse: help, version, or an error that it has printed
+        return end.code if isinstance(end.code, int) else DONE
+    return int(import_module(f"ubviz.cli.{args.command}").run(args))
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """Read the arguments; only the subcommand that is asked for is imported."""
     chosen = next((word for word in arguments if word in COMMANDS), None)
     parser = OneLineParser(prog="ubviz", description="Micro-batching: run, record, see.")
     parser.add_argument("--version", action="version", version=f"ubviz {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=CommandParser
+    )
     for name, summary in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=summary, description=f"{name}: {summary}")
         if name == chosen:
             import_module(f"ubviz.cli.{name}").add_arguments(subparser)
-    args = parser.parse_args(arguments)
-    return int(import_module(f"ubviz.cli.{args.command}").run(args))
+    return parser.parse_args(arguments)
 
 
 def missing(error: ModuleNotFoundError) -> int:
@@ -93,7 +126,8 @@ def missing(error: ModuleNotFoundError) -> int:
 
 def complain(sentence: str, code: int = BAD_INPUT) -> int:
     """Say one line on stderr."""
-    print(f"ubviz: {one_line(sentence)}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # stderr may be full too; the exit code is left
+        print(f"ubviz: {one_line(sentence)}", file=sys.stderr)
     return code
 
 

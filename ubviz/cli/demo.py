@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ubviz.errors import BadArgument
 
 if TYPE_CHECKING:
     from ..exploration import Demo
@@ -34,13 +37,29 @@ def run(args: argparse.Namespace) -> int:
     names = ("runtime", "ubatches", "layers", "tokens", "style", "steps", "dtype", "seed")
     options = {name: getattr(args, name) for name in names}
     Options(**options)  # what cannot be run is said before anything is made
-    args.out.mkdir(parents=True, exist_ok=True)
+    make_folder(args.out)
+    if args.dtype == "bfloat16":
+        print("bfloat16 is slow on most CPUs: a step may take ten seconds", file=sys.stderr)
     result = demo(**options, say=lambda text: print(text, "...", file=sys.stderr))
     numbers = result.numbers()
     numbers["files"] = _write(result, args.out)
+    numbers["pictured_step"] = result.overlapped.median_step
     print(json.dumps(numbers, indent=2) if args.json else table(numbers))
     wrong = any(finding["severity"] == "error" for finding in numbers["findings"])
     return 0 if result.outputs_equal and not wrong else 1
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder, and try to write a file there: before the run, not after it."""
+    for folder in (out, *out.parents):
+        if folder.exists() and not folder.is_dir():
+            raise BadArgument(f"--out {out}: {folder} is not a folder")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(prefix=".ubviz-", dir=out):
+            pass
+    except OSError as error:
+        raise BadArgument(f"--out {out}: no file can be written there: {error.strerror}") from error
 
 
 def _write(result: Demo, out: Path) -> list[str]:
@@ -62,26 +81,43 @@ def _write(result: Demo, out: Path) -> list[str]:
 def table(n: dict[str, Any]) -> str:
     """The figures for a person to read."""
     lines = [
-        f"{n['ubatches']} microbatches, {n['layers']} layers, {n['tokens']} tokens, style {n['style']}, "
+        f"{n['ubatches']} microbatches, {_count(n['layers'], 'layer')}, {n['tokens']} tokens, style {n['style']}, "
         f"{n['dtype']}, runtime {n['runtime']}",
-        f"link {n['link']}; medians of {n['steps']} steps",
+        f"link {n['link']}; {_steps(n['steps'])}",
         "",
         f"  unsplit, one after the other   {_ms(n['sequential_ns'])}",
         f"  split, not overlapped          {_ms(n['split_ns'])}",
-        f"  overlapped                     {_ms(n['overlapped_ns'])}   speed-up {n['speedup']:.2f}, "
-        f"at best {n['ideal_speedup']:.2f}",
+        f"  overlapped                     {_ms(n['overlapped_ns'])}   speed-up {n['speedup']:.2f}"
+        + _at_best(n),
         "",
         f"  compute busy {_ms(n['compute_busy_ns'])}, communication busy {_ms(n['comm_busy_ns'])}",
         "  " + _hidden(n),
         f"  outputs {'equal' if n['outputs_equal'] else 'DIFFERENT'}: overlapped is split bitwise, and unsplit "
         f"within {n['max_abs_diff']:.2g} (allowed {n['tolerance']:.2g})",
         f"  {sum(n['events'].values()):,} trace events of {len(n['events'])} kinds; "
-        + (f"{len(n['findings'])} findings" if n["findings"] else "no findings"),
+        + (_count(len(n["findings"]), "finding") if n["findings"] else "no findings"),
         *(f"    {finding['severity']}: {finding['sentence']}" for finding in n["findings"]),
         "",
-        *(f"  {path}" for path in n["files"]),
+        *(f"  {path}{_shown(path, n['pictured_step'])}" for path in n["files"]),
     ]
     return "\n".join(lines)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _steps(number: int) -> str:
+    return "one step" if number == 1 else f"medians of {number} steps"
+
+
+def _at_best(n: dict[str, Any]) -> str:
+    """In style ll send and receive share the compute stream: the quotient of the busy times bounds nothing."""
+    return "" if n["overlap_ratio"] is None else f", at best {n['ideal_speedup']:.2f}"
+
+
+def _shown(path: str, step: int) -> str:
+    return f"  (step {step})" if path.endswith(".svg") else ""
 
 
 def _ms(ns: float) -> str:
