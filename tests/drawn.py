@@ -344,3 +344,32 @@ def alone(passes: int = 1, layers: int = 2, *, scale: float = 1.0, steps: int = 
 def empty() -> Trace:
     """A trace in which nothing was recorded."""
     return Trace(make_table(Event, []), make_table(Span, []), make_table(Flow, []), [], {})
+
+
+def with_error(trace: Trace, lane: str, at_ns: int, kind: str = "ValueError") -> Trace:
+    """The same, and at a moment an error that the thread of a lane tells of."""
+    events, thread = list(trace.events), trace.lane(lane).id
+    ubatch = int(lane.split()[1]) if lane.startswith("ubatch") else None
+    args = {"type": kind, "text": "told by the test", "at": ["model.py:3"]}
+    seq = max(event.seq for event in events) + 1
+    told = Event(seq, at_ns, None, 0, 0, thread, ubatch, thread, "error", "drawn.py", "model.py", args)
+    return Trace(make_table(Event, [*events, told]), trace.spans, trace.flows, trace.lanes, trace.meta)
+
+
+def with_wait(lane: str, name: str, args: dict[str, str]) -> Trace:
+    """One thread that waits, for 80 of 100 µs."""
+    lanes = drawn(layers=1).lanes
+    thread = next(each.id for each in lanes if each.role == lane)
+    rows = [("thread", lane, 0, 100_000, {}), ("blocked", name, 10_000, 90_000, args)]
+    spans = [
+        Span(a, b, 0, 0, None, thread, cat, called, *[None] * 5, about) for cat, called, a, b, about in rows
+    ]
+    nothing = empty()
+    return Trace(nothing.events, make_table(Span, spans), nothing.flows, lanes, {})
+
+
+def without_steps(trace: Trace) -> Trace:
+    """The same, recorded where nothing says that a step begins."""
+    events = [e._replace(step=None) for e in trace.events if not e.kind.startswith("step.")]
+    spans = [span._replace(step=None) for span in trace.spans]
+    return Trace(make_table(Event, events), make_table(Span, spans), empty().flows, trace.lanes, {})

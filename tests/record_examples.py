@@ -23,14 +23,16 @@ RUNS = 9
 
 def main() -> None:
     """Record, choose, label, write."""
-    runs = sorted((demo(steps=1, comm_share=0.7) for _ in range(RUNS)), key=lambda run: run.numbers()["speedup"])
+    runs = sorted(
+        (demo(steps=1, comm_share=0.7) for _ in range(RUNS)), key=lambda run: run.numbers()["speedup"]
+    )
     chosen = runs[RUNS // 2]
     print(*(f"{run.numbers()['speedup']:.2f}" for run in runs), "kept:", chosen.numbers()["speedup"])
     before, after = (_labelled(getattr(chosen, mode).trace, chosen) for mode in ("unsplit", "overlapped"))
     before.save(RECORDINGS / "whole_game_unsplit.json.gz")
     after.save(RECORDINGS / "whole_game_overlapped.json.gz")
     for theme in ("light", "dark"):
-        before_after(before, after, theme=theme).save(IMAGES / f"before_after_{theme}.svg")
+        before_after(before, after, theme=theme, width=14).save(IMAGES / f"before_after_{theme}.svg")
 
 
 def _labelled(trace: Trace, run: Demo) -> Trace:

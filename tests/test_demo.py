@@ -60,7 +60,7 @@ def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "running unsplit ...",
         "running split ...",
         "running overlapped ...",
-        "recording 1 steps of each ...",
+        "recording one step of each ...",
     ]
 
 

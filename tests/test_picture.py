@@ -15,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from tests.drawn import alone, drawn, empty
+from tests.drawn import alone, drawn, empty, with_error, with_wait, without_steps
 from ubviz.errors import BadArgument
 from ubviz.trace.model import Span, Trace, make_table
 from ubviz.view import Picture, picture
@@ -49,11 +49,9 @@ SCENES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.fixture(params=["Inter", "DejaVu Sans"])
+@pytest.fixture(params=[name for name in ("Inter", "DejaVu Sans") if name in fonts._weights()])
 def family(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Draw with Inter, and as where it is not installed."""
-    if request.param not in fonts._weights():
-        pytest.skip(f"{request.param} is not installed")
     monkeypatch.setattr(fonts, "STACK", (request.param, "DejaVu Sans"))
     caches = (fonts._weights, fonts._properties, fonts._letters, fonts.font, fonts.clean, fonts.width)
     for cache in caches:
@@ -138,8 +136,23 @@ def test_a_notebook_gets_a_picture_twice_as_fine_with_alt_text() -> None:
     about = metadata["image/png"]
     assert about["alt"] == shown.alt
     wide, high = struct.unpack(">II", base64.b64decode(data["image/png"])[16:24])
-    assert (about["width"], wide) == (1400, 2800)
+    assert (about["width"], wide) == (1000, 2000)
     assert abs(high - 2 * about["height"]) <= 2
+
+
+@pytest.mark.parametrize("ubatches", [2, 3])
+@pytest.mark.parametrize("style", ["ht", "ll"])
+@pytest.mark.parametrize("order", ["wall", "logical"])
+def test_at_ten_inches_a_notebooks_cell_is_filled_and_nothing_overlaps(
+    style: str, ubatches: int, order: str, family: str
+) -> None:
+    shown = picture(drawn(style, ubatches, layers=4, kernels=15), order=order)
+    assert shown.axes.figure.get_size_inches()[0] == 10
+    assert_texts_apart(shown)
+
+
+def test_a_wider_picture_is_had_by_asking() -> None:
+    assert picture(drawn(), width=14).axes.figure.get_size_inches()[0] == 14
 
 
 def test_the_last_complete_step_is_drawn_unless_another_is_asked_for() -> None:
@@ -180,7 +193,7 @@ def test_lanes_end_with_the_step() -> None:
     end = frame_of(trace, 0).end_ns
     shown = picture(trace, step=0, window=(0, 3 * end), legend=False, numbers=False)
     low, high = shown.axes.get_xlim()
-    ns_per_point = (high - low) / (14 * 72)
+    ns_per_point = (high - low) / (10 * 72)
     rights = [low + x * ns_per_point for patch in shown.axes.patches for x in rights_of(patch.get_path())]
     assert len(rights) > 50
     assert max(rights) == pytest.approx(end, abs=ns_per_point)
@@ -342,6 +355,7 @@ def test_text_can_be_read_on_all_it_stands_on(theme: Any) -> None:
             (theme.on(theme.tint(colour, share)), theme.tint(colour, share)) for share in (0.08, 0.14, 0.16)
         ]
         pairs.append((theme.ink, theme.tint(colour, 0.14)))
+    pairs.append((theme.fails, theme.background))
     assert [pair for pair in pairs if contrast(*pair) < LEAST_CONTRAST] == []
 
 
@@ -352,15 +366,106 @@ def test_the_numbers_are_unions_of_intervals() -> None:
 
 
 def streams(**kernels: list[tuple[int, int]]) -> Trace:
-    """Kernels of one microbatch on streams, each of the class that its stream is called by."""
+    """Kernels of no microbatch on streams, each of the class that its stream is called by."""
     base = drawn(layers=1)
+    ids = {name: base.lane("comm" if name == "comm" else "compute").id for name in kernels}
     spans = [
-        Span(a, b, 0, 0, 0, base.lane(name).id, "kernel", f"k{i}", name, None, None, None, None, {})
+        Span(a, b, 0, 0, None, ids[name], "kernel", f"k{i}", name, None, None, None, None, {})
         for name, intervals in kernels.items()
         for i, (a, b) in enumerate(intervals)
     ]
     nothing = empty()
     return Trace(nothing.events, make_table(Span, spans), nothing.flows, base.lanes, {})
+
+
+def failing(kind: str = "ValueError", at_ns: int = 200_000, **options: Any) -> Picture:
+    """Microbatch 1 fails, as its thread tells it."""
+    return picture(with_error(drawn(), "ubatch 1", at_ns, kind), **options)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("at_ns", [100_000, 200_000, 350_000, 499_999])
+def test_what_fails_is_marked_on_its_lane_with_the_type(theme: str, at_ns: int) -> None:
+    shown = failing(at_ns=at_ns, theme=theme)
+    assert "fails" in words(shown), "in the legend"
+    assert_texts_apart(shown)
+    label = next(text for text in texts(shown) if text.get_text() == "ValueError")
+    lane = next(text for text in texts(shown) if text.get_text() == "ubatch 1")
+    renderer = FigureCanvasAgg(shown.axes.figure).get_renderer()
+    middles = [(box.y0 + box.y1) / 2 for box in (t.get_window_extent(renderer) for t in (label, lane))]
+    assert middles[0] == pytest.approx(middles[1], abs=2)
+    assert label.get_color() == THEMES[theme].fails
+
+
+@pytest.mark.parametrize("at_ns", [0, 1, 20_000, 26_000])
+def test_a_failure_beside_a_barrier_is_marked_though_there_is_no_room_for_its_type(at_ns: int) -> None:
+    shown = failing(at_ns=at_ns)
+    assert "fails" in words(shown)
+    assert_texts_apart(shown)
+
+
+def test_the_alt_text_says_what_fails_once_each() -> None:
+    end = "of 248 µs) is hidden behind computation."
+    assert failing().alt.endswith(f"{end} ubatch 1 fails with ValueError.")
+    twice = with_error(with_error(drawn(), "ubatch 1", 5_000, "KeyError"), "ubatch 1", 9_000, "KeyError")
+    both = with_error(twice, "main", 480_000, "KeyError")
+    assert picture(both).alt.endswith(f"{end} ubatch 1 fails with KeyError. main fails with KeyError.")
+    assert picture(both, order="logical").alt.endswith(" main fails with KeyError.")
+
+
+def test_where_nothing_fails_nothing_says_so() -> None:
+    assert "fails" not in [*words(picture(drawn())), *picture(drawn()).alt.split()]
+
+
+@pytest.mark.parametrize("lanes", [None, ["main", "ubatch 0"]])
+def test_an_error_on_a_lane_not_chosen_is_not_shown(lanes: list[str] | None) -> None:
+    shown = failing(lanes=lanes)
+    assert ("fails" in words(shown), "ValueError" in shown.alt) == (lanes is None, lanes is None)
+
+
+@pytest.mark.parametrize(
+    "lane, name, args, text",
+    [
+        ("ubatch 0", "host_event.wait", {"host_event": "cpu_event[0]"}, "waits for its turn"),
+        ("ubatch 0", "host_event.wait", {"host_event": "cpu_event[1]"}, "waits for cpu_event[1]"),
+        ("ubatch 0", "host_event.wait", {"host_event": "step_event"}, "waits for step_event"),
+        ("main", "host_event.wait", {"host_event": "cpu_event[0]"}, "waits for cpu_event[0]"),
+        ("main", "host_event.wait", {}, "waits"),
+        ("main", "barrier.arrive", {"barrier": "ready_barrier"}, "waits at ready_barrier"),
+        ("main", "barrier.arrive", {"barrier": "a_" * 99 + "barrier"}, "waits at the barrier"),
+        ("main", "thread.join", {}, "joins"),
+    ],
+)
+def test_a_thread_says_what_it_waits_for(lane: str, name: str, args: dict[str, str], text: str) -> None:
+    shown = words(picture(with_wait(lane, name, args)))
+    assert [said for said in shown if said.startswith(("waits", "joins"))] == [text]
+
+
+def test_kernels_of_no_known_class_are_called_unclassified() -> None:
+    both, other = (words(picture(streams(**kernels))) for kernels in (
+        {"compute": [(0, 100)], "comm": [(0, 50)]}, {"other": [(0, 100), (150, 200)]}))  # fmt: skip
+    assert ("computation" in both, "unclassified" in both) == (True, False)
+    assert ("computation" in other, "unclassified" in other) == (False, True)
+
+
+def test_without_steps_the_first_number_is_not_called_a_makespan() -> None:
+    """Nothing says when the work began; the axis is that of the whole recording."""
+    trace = without_steps(drawn())
+    first = max(span.end_ns for span in trace.spans if span.cat == "kernel") - min(
+        span.start_ns for span in trace.spans if span.cat == "kernel"
+    )
+    assert f"first kernel to last {first // 1000} µs" in words(picture(trace))
+    hosts = Trace(trace.events, make_table(Span, []), empty().flows, trace.lanes, {})
+    assert any(text.startswith("recorded ") for text in words(picture(hosts)))
+
+
+def test_one_lane_is_not_called_lanes() -> None:
+    assert repr(picture(drawn(layers=1), order="logical", lanes=["main"])).endswith(", 1 lane>")
+    assert picture(drawn(), lanes=["comm"]).alt.startswith("Timeline of step 0 with the lane comm; ")
+    assert " on the lane main: " in picture(drawn(layers=1), order="logical", lanes=["main"]).alt
+    with pytest.raises(BadArgument) as caught:
+        picture(drawn(), Figure(figsize=(5, 1)).add_subplot(), lanes=["comm"])
+    assert "too low for 1 lane, which needs " in str(caught.value)
 
 
 def test_kernels_of_one_operation_are_one_block_and_keep_their_gaps() -> None:

@@ -251,7 +251,8 @@ class _Stage:
         for mode in MODES:
             self.say(f"running {mode}")
             self.runner.execute_model(self.batch, mode)  # the first one learns shapes; it is not recorded
-        self.say(f"recording {self.options.steps} steps of each")
+        steps = self.options.steps
+        self.say(f"recording {'one step' if steps == 1 else f'{steps} steps'} of each")
         outputs: dict[str, list[StepOutput]] = {mode: [] for mode in MODES}
         with record(self.rt) as recording:
             for mode in MODES * self.options.steps:

@@ -140,5 +140,5 @@ class Trace:
         steps = len(self.steps)
         return (
             f"<Trace: {len(self.events):,} trace events, {len(self.spans):,} spans, {len(self.flows):,} flows, "
-            f"{len(self.lanes)} lanes, {steps} step{'' if steps == 1 else 's'}>"
+            f"{len(self.lanes)} lane{'' if len(self.lanes) == 1 else 's'}, {steps} step{'' if steps == 1 else 's'}>"
         )

@@ -79,7 +79,7 @@ def before_after(
     <Picture: before: step 8, makespan 762 ms; after: step 20, makespan 476 ms, 1.6 times as fast>
 
     step_before, step_after: which step of each; the last complete one unless given. names: what each is called.
-    width: in inches, 14 unless given. Raises BadArgument when an argument cannot be used.
+    width: in inches, 10 unless given. Raises BadArgument when an argument cannot be used.
     """
     names = _two(names)
     frames = [

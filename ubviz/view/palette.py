@@ -26,6 +26,7 @@ class Theme:
     arrow: str
     waiting: str
     main: str
+    fails: str
     on_dark: str
     on_light: str
     ubatches: tuple[str, ...]
@@ -53,12 +54,12 @@ class Theme:
 
 LIGHT = Theme(
     name="light", background="#ffffff", ink="#1f2430", soft="#5b6472", grid="#eceff3", arrow="#7a8494",
-    waiting="#a3acba", main="#6b7482", on_dark="#ffffff", on_light="#0f131b",
+    waiting="#a3acba", main="#6b7482", fails="#c62828", on_dark="#ffffff", on_light="#0f131b",
     ubatches=("#2f6fde", "#d9780f", "#1c9a73", "#8b5bc9", "#c2417c", "#4b7f16", "#0e7c9b", "#8a6a3b"),
 )  # fmt: skip
 DARK = Theme(
     name="dark", background="#15181e", ink="#e7eaf0", soft="#9aa4b3", grid="#232833", arrow="#8b95a6",
-    waiting="#667080", main="#8f98a8", on_dark="#ffffff", on_light="#0f131b",
+    waiting="#667080", main="#8f98a8", fails="#ff7b7b", on_dark="#ffffff", on_light="#0f131b",
     ubatches=("#6ea2ff", "#ffb057", "#4fd1a5", "#c29bff", "#ff8fb8", "#a9d66b", "#5fc8e8", "#d8b98a"),
 )  # fmt: skip
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}

@@ -30,7 +30,8 @@ from .palette import theme_of
 
 SUFFIXES = ("svg", "png", "pdf")
 ORDERS = ("wall", "logical")
-INCHES = 14.0
+INCHES = 10.0
+"""As wide as a notebook's cell, where a wider picture would be shrunk and its text with it."""
 DPI = 100
 STEADY: Any = {"svg.hashsalt": "ubviz", "svg.fonttype": "path", "path.sketch": None, "path.simplify": True}
 """Settings of matplotlib that the bytes of a saved picture depend on."""
@@ -66,6 +67,7 @@ class Picture:
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> tuple[dict[str, str], dict[str, Any]]:
+        """A PNG with its alt text. No HTML: pages that show saved notebooks prefer it and may drop data in it."""
         figure = self.figure.get_figure(root=True) if isinstance(self.figure, SubFigure) else self.figure
         wide, high = (round(inches * DPI) for inches in figure.get_size_inches())
         png = base64.b64encode(self._bytes("png")).decode("ascii")
@@ -117,7 +119,7 @@ def picture(
 
     axes: draw here and touch nothing else (give the figure its size first: text is set where it fits now).
     step: which step; the last complete one unless given. window: ``(start_ns, end_ns)`` in the time of the
-    recording. order: "wall" or "logical". lanes: which, by role ("compute") or number. width: in inches, 14 unless
+    recording. order: "wall" or "logical". lanes: which, by role ("compute") or number. width: in inches, 10 unless
     given. numbers, legend: whether these lines are drawn. Raises BadArgument when an argument cannot be used.
     """
     must_be_trace(trace, "picture draws")
@@ -140,7 +142,7 @@ def points_of(width: float | None) -> float:
     """The width of a picture in points; it is given in inches.
 
     >>> points_of(None), points_of(7)
-    (1008.0, 504.0)
+    (720.0, 504.0)
     """
     inches = INCHES if width is None else width
     if not 3 <= inches <= 100:

@@ -14,6 +14,7 @@ from ...errors import BadArgument
 from ...trace.model import Trace
 from ..palette import Theme
 from .canvas import Canvas
+from .errors import errors_in_words
 from .frame import Frame, frame_of
 from .layout import PAD, TITLE_SIZE, Heights, Layout, gutter, lay_out
 from .legend import ROW, paint_legend, paint_numbers, rows_of
@@ -141,8 +142,9 @@ def _fitting(sheet: Sheet, frame: Frame, subs: Mapping[int, int]) -> tuple[Sheet
         least = lay_out(frame.lanes, Heights().stretched(k), sheet.head, subs)
         if least.bottom + (foot if chosen.legend else ROW * chosen.numbers + 12) <= high:
             return chosen, least
+    lanes = f"{counted(len(frame.lanes), 'lane')}, which need{'s' if len(frame.lanes) == 1 else ''}"
     raise BadArgument(
-        f"these axes are {high / 72:.1f} inches high, too low for {len(frame.lanes)} lanes, which need "
+        f"these axes are {high / 72:.1f} inches high, too low for {lanes} "
         f"{(least.bottom + 2 * ROW) / 72:.1f}; make them higher or choose some lanes"
     )
 
@@ -167,21 +169,33 @@ def finish(canvas: Canvas, sheet: Sheet, bottom: float, first: str, rest: list[s
 
 
 def alt_of(frame: Frame, numbers: Numbers) -> str:
-    """What a timeline shows, in words: lanes, makespan, what is hidden."""
-    lanes = [lane.role for lane in frame.lanes]
-    names = ", ".join(lanes[:-1]) + (" and " if len(lanes) > 1 else "") + lanes[-1]
+    """What a timeline shows, in words: lanes, makespan, what is hidden, what fails."""
     step = "" if frame.step is None else f" of step {frame.step}"
     first, _ = in_words(numbers)
-    text = f"Timeline{step} with the lanes {names}; {first}."
-    if numbers.hidden is None:
-        return text
-    what, hidden, busy = numbers.hidden
-    amount = f"{percent(hidden, busy)} of {what} ({duration(hidden)} of {duration(busy)})"
-    return f"{text} {amount} is hidden behind computation."
+    sentences = [f"Timeline{step} with the {lanes_in_words(frame)}; {first}."]
+    if numbers.hidden is not None:
+        what, hidden, busy = numbers.hidden
+        amount = f"{percent(hidden, busy)} of {what} ({duration(hidden)} of {duration(busy)})"
+        sentences.append(f"{amount} is hidden behind computation.")
+    return " ".join([*sentences, *(f"{text}." for text in errors_in_words(frame))])
+
+
+def lanes_in_words(frame: Frame) -> str:
+    """The lanes by name: ``lanes main, compute and comm``."""
+    names = [lane.role for lane in frame.lanes]
+    return f"lanes {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else f"lane {''.join(names)}"
+
+
+def counted(n: int, word: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "lane"), counted(5, "lane")
+    ('1 lane', '5 lanes')
+    """
+    return f"{n} {word}{'' if n == 1 else 's'}"
 
 
 def _words(frame: Frame, operations: int, numbers: Numbers) -> str:
     step = "" if frame.step is None else f"step {frame.step}, "
-    lanes = f"{len(frame.lanes)} lane{'' if len(frame.lanes) == 1 else 's'}"
-    work = f"{operations} operation{'' if operations == 1 else 's'}"
+    lanes, work = counted(len(frame.lanes), "lane"), counted(operations, "operation")
     return f"{step}{lanes}, {work}, {in_words(numbers)[0]}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from .canvas import Canvas, Style
+from .errors import cross
 from .fonts import clean, width
 from .layout import KEY_SIZE, LABEL_SIZE
 from .marks import RING, TIP
@@ -29,7 +30,7 @@ def entries(canvas: Canvas) -> list[Entry]:
     seen = canvas.seen
     numbers = sorted(int(key.split()[1]) for key in seen if key.startswith("ubatch "))
     found = [Entry(_swatch(number), f"microbatch {number}") for number in numbers]
-    if not found and "main" in seen:
+    if not found and {"main", "compute"} <= seen:
         found.append(Entry(_swatch(None), "computation"))
     elif "by main" in seen or "no ubatch" in seen:
         found.insert(0, Entry(_swatch(None), "launched by main" if "by main" in seen else "no microbatch"))
@@ -43,7 +44,7 @@ def entries(canvas: Canvas) -> list[Entry]:
 def keys(canvas: Canvas) -> list[Entry]:
     """The initials that stand in narrow blocks, and their operations."""
     return [
-        Entry(_letters(short), name, short)
+        Entry(_letters(short), clean(name), short)
         for name, short in canvas.short.items()
         if name in canvas.shortened
     ]
@@ -119,9 +120,14 @@ def _ring(canvas: Canvas, box: Box) -> None:
     canvas.add(style, ring(*_middle(box), RING))
 
 
+def _cross(canvas: Canvas, box: Box) -> None:
+    cross(canvas, *_middle(box))
+
+
 _ENTRIES = {
     "comm": Entry(_kind("comm"), "communication"),
     "copy": Entry(_kind("copy"), "copy"),
+    "other": Entry(_kind("other"), "unclassified"),
     "transfer": Entry(_kind("transfer"), "in flight"),
     "gap": Entry(_gap, "gap between kernels"),
     "device": Entry(_device, "blocked by device"),
@@ -133,8 +139,9 @@ _MARKS = {
     "record": Entry(_diamond(True), "event recorded"),
     "released": Entry(_diamond(False), "wait ends"),
     "arrives": Entry(_ring, "arrives"),
+    "fails": Entry(_cross, "fails"),
 }
-NARROW = {"event recorded", "wait ends", "arrives"}
+NARROW = {"event recorded", "wait ends", "arrives", "fails"}
 
 
 class Row(NamedTuple):

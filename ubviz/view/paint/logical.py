@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from ...errors import BadArgument
 from .canvas import Canvas, Style
 from .columns import CHIP_SIZE, NOTE_SIZE, Column, Stretch, System, columns, stretches, systems
-from .compose import SPARE, Made, Sheet, finish, size_of, start
+from .compose import SPARE, Made, Sheet, counted, finish, lanes_in_words, size_of, start
+from .errors import errors_in_words
 from .frame import Frame
 from .layout import GROUP_SIZE, LANE_SIZE, PAD, Heights, Layout, gutter, lay_out
 from .legend import ROW
@@ -63,9 +64,9 @@ def compose_logical(sheet: Sheet, frame: Frame) -> Made:
     first, rest = _numbers(found, len(every))
     bottom = sheet.head + len(rows) * pitch
     finish(canvas, sheet, bottom + 8, first, rest)
-    lanes = [lane.role for lane in frame.lanes]
-    alt = f"{first} on the lanes {', '.join(lanes[:-1])} and {lanes[-1]}: {', '.join(rest[:-1]) or rest[-1]}."
-    return Made(figure, canvas.axes, alt, f"{first}, {len(lanes)} lanes")
+    sentences = [f"{first} on the {lanes_in_words(frame)}: {', '.join(rest[:-1]) or rest[-1]}"]
+    alt = " ".join(f"{text}." for text in sentences + errors_in_words(frame))
+    return Made(figure, canvas.axes, alt, f"{first}, {counted(len(frame.lanes), 'lane')}")
 
 
 def _fitting(sheet: Sheet, pitch: float) -> int:
@@ -83,13 +84,13 @@ def _fitting(sheet: Sheet, pitch: float) -> int:
 
 def _numbers(found: list[Column], every: int) -> tuple[str, list[str]]:
     kinds = [column.event.kind for column in found]
-    counted = (("host_event.wake", "hand-over"), ("kernel.launch", "operation"), ("event.record", "record"),
+    named = (("host_event.wake", "hand-over"), ("kernel.launch", "operation"), ("event.record", "record"),
                ("event.wait", "wait"), ("stream.switch", "switch"))  # fmt: skip
-    rest = [f"{n} {word}{_plural(word, n)}" for kind, word in counted if (n := kinds.count(kind))]
+    rest = [f"{n} {word}{_plural(word, n)}" for kind, word in named if (n := kinds.count(kind))]
     if len(found) < every:
-        rest.append(f"the first {len(found)} of {every} columns; window=(start_ns, end_ns) chooses others")
+        rest.insert(1, f"the first {len(found)} of {every} columns; window=(start_ns, end_ns) chooses others")
     rest.append("one column an event, widths mean nothing")
-    return f"{len(found)} events in the order recorded", rest
+    return f"{counted(len(found), 'event')} in the order recorded", rest
 
 
 def _plural(word: str, n: int) -> str:

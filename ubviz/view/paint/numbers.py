@@ -17,7 +17,10 @@ from .ticks import duration
 
 @dataclass(frozen=True)
 class Numbers:
-    """Lengths in nanoseconds. ``comm`` is what runs on a stream, ``flight`` what is on its way on none."""
+    """Lengths in nanoseconds. ``comm`` is what runs on a stream, ``flight`` what is on its way on none.
+
+    ``called`` is the word for the first: a step has a makespan; without steps nothing says when work began.
+    """
 
     makespan_ns: int
     compute_ns: int
@@ -27,7 +30,7 @@ class Numbers:
     flight_ns: int = 0
     hidden_flight_ns: int = 0
     label: str | None = None
-    whole: bool = True
+    called: str = "makespan"
 
     @property
     def hidden(self) -> tuple[str, int, int] | None:
@@ -51,13 +54,20 @@ def numbers_of(frame: Frame) -> Numbers:
     own = found.overlap_ratio is not None or not found.comm_busy_ns
     if not frame.is_part:
         return Numbers(found.makespan_ns or frame.end_ns - frame.start_ns, found.compute_busy_ns, found.comm_busy_ns,
-                       found.overlap_ns, own, found.transfer_ns, found.hidden_transfer_ns, label)  # fmt: skip
+                       found.overlap_ns, own, found.transfer_ns, found.hidden_transfer_ns, label,
+                       _called(frame, found.makespan_ns))  # fmt: skip
     sets = found.intervals
     compute, comm, flight = (
         _within(frame, sets[name]) for name in ("compute_busy_ns", "comm_busy_ns", "transfer_ns")
     )
     return Numbers(frame.length_ns, length(compute), length(comm), length(intersection(comm, compute)), own,
-                   length(flight), length(intersection(flight, compute)), label, whole=False)  # fmt: skip
+                   length(flight), length(intersection(flight, compute)), label, "window")  # fmt: skip
+
+
+def _called(frame: Frame, device_ns: int) -> str:
+    if frame.step is not None or frame.trace.steps:
+        return "makespan"
+    return "first kernel to last" if device_ns else "recorded"
 
 
 def _within(frame: Frame, intervals: Intervals) -> Intervals:
@@ -80,7 +90,7 @@ def in_words(numbers: Numbers) -> tuple[str, list[str]]:
         label = f" ({numbers.label})" if numbers.label else ""
         share = percent(numbers.hidden_flight_ns, numbers.flight_ns)
         rest.append(f"in flight {duration(numbers.flight_ns)}{label}, {share} hidden")
-    return f"{'makespan' if numbers.whole else 'window'} {duration(numbers.makespan_ns)}", rest
+    return f"{numbers.called} {duration(numbers.makespan_ns)}", rest
 
 
 def percent(part: int, whole: int) -> str:

@@ -108,6 +108,18 @@ def _flying(canvas: Canvas, colour: str, box: Box, pieces: Pieces, whole: Whole)
     return canvas.theme.background
 
 
+def _unclassified(canvas: Canvas, colour: str, box: Box, pieces: Pieces, whole: Whole) -> str:
+    """Pale, with a dashed edge: it is not known what it does, and it counts as nothing."""
+    runs, pale = _runs(pieces), canvas.theme.tint(colour, 0.16)
+    if any(c - b > 2.0 for (_, b), (c, _) in pairwise(runs)):
+        canvas.seen.add("gap")
+    style = Style(z=4.1, fill=pale, stroke=colour, width=0.9, dash=(2.6, 1.8))
+    for i, (a, b) in enumerate(runs):
+        ends = (whole[0] and i == 0, whole[1] and i == len(runs) - 1)
+        canvas.add(style, rectangle(_inset((a, box[1], b, box[3])), RADIUS, *ends))
+    return pale
+
+
 def outlined(canvas: Canvas, colour: str, box: Box, share: float, whole: Whole = (True, True)) -> Box:
     """A box with an edge of the colour and as much of it inside as ``share`` says."""
     inner = _inset(box)
@@ -116,7 +128,7 @@ def outlined(canvas: Canvas, colour: str, box: Box, share: float, whole: Whole =
     return inner
 
 
-_FILLS = {"compute": _plain, "comm": _hatched, "copy": _copied, "transfer": _flying}
+_FILLS = {"compute": _plain, "comm": _hatched, "copy": _copied, "transfer": _flying, "other": _unclassified}
 
 
 def fill(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...trace.model import Span
 from .blocks import Interval, minus, union
@@ -12,12 +12,8 @@ from .frame import Frame
 from .layout import SMALL_SIZE, Row
 from .shapes import line, rectangle
 
-WAITS_FOR_THREADS = {
-    "host_event.wait": "waits for its turn",
-    "barrier.arrive": "waits at the barrier",
-    "thread.join": "joins",
-}
-"""What a thread waits for until another thread comes; all else that blocks it is the device."""
+WAITS_FOR_THREADS = ("host_event.wait", "barrier.arrive", "thread.join")
+"""What blocks a thread until another thread comes; all else that blocks it is the device."""
 
 LEAST_BAR = 1.2
 """Points: what is shorter is still seen."""
@@ -81,46 +77,63 @@ def bar(canvas: Canvas, row: Row, start: int, end: int) -> tuple[float, float, f
 
 def paint_thread_texts(canvas: Canvas, frame: Frame, row: Row) -> None:
     """Why it waits, once a lane and reason, where it waits longest; what blocks it, where there is room."""
-    for start, end, reason in _by_length(frame, row):
-        _paint_wait(canvas, row, canvas.x(start), canvas.x(end), reason)
+    for start, end, texts in _by_length(frame, row):
+        _paint_wait(canvas, row, canvas.x(start), canvas.x(end), texts)
     for span in frame.on(row.lane, "blocked"):
         if by_device(span):
             for start, end in _within(frame, [(span.start_ns, span.end_ns)]):
                 _paint_device_text(canvas, row, canvas.x(start), canvas.x(end), span)
 
 
-def _by_length(frame: Frame, row: Row) -> Iterator[tuple[int, int, str | None]]:
+Stretch = tuple[int, int, tuple[str, ...]]
+"""From, to, and why, in words: the longest first."""
+
+
+def _by_length(frame: Frame, row: Row) -> Iterator[Stretch]:
     """The stretches of waiting, longest first; a reason only where it has not been said."""
-    stretches: list[tuple[int, int, str]] = []
+    stretches: list[Stretch] = []
     for span in frame.on(row.lane, "blocked"):
         if not by_device(span):
             for start, end in _within(frame, [(span.start_ns, span.end_ns)]):
-                stretches.append((start, end, WAITS_FOR_THREADS[span.name]))
-    said: set[str] = set()
-    for start, end, reason in sorted(_joined(stretches, frame), key=lambda s: s[0] - s[1]):
-        yield start, end, None if reason in said else reason
-        said.add(reason)
+                stretches.append((start, end, waiting_words(span, ubatch_of(row))))
+    said: set[tuple[str, ...]] = set()
+    for start, end, texts in sorted(_joined(stretches, frame), key=lambda s: s[0] - s[1]):
+        yield start, end, () if texts in said else texts
+        said.add(texts)
 
 
-def _joined(stretches: list[tuple[int, int, str]], frame: Frame) -> list[tuple[int, int, str]]:
+def waiting_words(span: Span, ubatch: int | None) -> tuple[str, ...]:
+    """Which other thread's doing a thread waits for: a microbatch's own host event is its turn."""
+    if span.name == "thread.join":
+        return ("joins",)
+    if span.name == "barrier.arrive":
+        barrier = span.args.get("barrier")
+        return (*([f"waits at {barrier}"] if barrier else []), "waits at the barrier", "waits")
+    event = span.args.get("host_event")
+    if ubatch is not None and event == f"cpu_event[{ubatch}]":
+        return ("waits for its turn",)
+    return (*([f"waits for {event}"] if event else []), "waits")
+
+
+def _joined(stretches: list[Stretch], frame: Frame) -> list[Stretch]:
     """Stretches of one reason that all but touch are one (main joins thread after thread)."""
-    joined: list[tuple[int, int, str]] = []
+    joined: list[Stretch] = []
     near = frame.length_ns // 1000
-    for start, end, reason in stretches:
-        if joined and joined[-1][2] == reason and start - joined[-1][1] <= near:
-            joined[-1] = (joined[-1][0], end, reason)
+    for start, end, texts in stretches:
+        if joined and joined[-1][2] == texts and start - joined[-1][1] <= near:
+            joined[-1] = (joined[-1][0], end, texts)
         else:
-            joined.append((start, end, reason))
+            joined.append((start, end, texts))
     return joined
 
 
-def _paint_wait(canvas: Canvas, row: Row, x0: float, x1: float, reason: str | None) -> None:
+def _paint_wait(canvas: Canvas, row: Row, x0: float, x1: float, texts: Sequence[str]) -> None:
     style = Style(z=3.0, stroke=canvas.theme.waiting, width=1.1, dash=(1.6, 1.6))
     canvas.seen.add("waiting")
-    dotted(canvas, style, row.y, x0, x1, [reason] if reason else [])
+    dotted(canvas, style, row.y, x0, x1, texts)
 
 
-def dotted(canvas: Canvas, style: Style, y: float, x0: float, x1: float, texts: list[str]) -> None:
+def dotted(canvas: Canvas, style: Style, y: float, x0: float, x1: float, texts: Sequence[str]) -> None:
     """A dotted line that makes way for the first of some texts that has room on it."""
     gap = None
     for text in texts:

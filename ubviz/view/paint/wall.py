@@ -8,7 +8,8 @@ from itertools import pairwise
 from ..palette import Theme
 from .blocks import Block, blocks, initials, sub_lanes
 from .canvas import Canvas, Style
-from .fonts import width
+from .errors import paint_errors
+from .fonts import clean, width
 from .frame import Frame
 from .layout import GROUP_SIZE, LANE_SIZE, PAD, SMALL_SIZE, Layout
 from .marks import paint_arrows, paint_barriers, paint_diamonds, paint_rings
@@ -40,7 +41,7 @@ def paint_wall(canvas: Canvas, frame: Frame, layout: Layout, done: Done) -> None
 
 def name_blocks(canvas: Canvas, found: Sequence[Block]) -> None:
     """Choose initials; from three microbatches on, whose greys are near each other in print, number them too."""
-    canvas.short = initials(block.label for block in found)
+    canvas.short = {name: clean(short) for name, short in initials(block.label for block in found).items()}
     canvas.numbered = len({block.ubatch for block in found} - {None}) > 2
 
 
@@ -53,6 +54,7 @@ def paint_lanes(canvas: Canvas, frame: Frame, layout: Layout, done: Done) -> Non
         paint_thread(canvas, frame, row)
     paint_barriers(canvas, frame, layout)
     paint_rings(canvas, frame, layout)
+    paint_errors(canvas, frame, layout)
     paint_diamonds(canvas, frame, layout)
     paint_arrows(canvas, frame, layout)
     for row in streams:
