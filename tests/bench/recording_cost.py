@@ -15,17 +15,6 @@ from ubviz import get_runtime, record
 EVENTS = 20_000
 
 
-class Announcer:
-    """Announces as a runtime's objects do."""
-
-    def __init__(self, hooks: Any) -> None:
-        self.hooks = hooks
-
-    def act(self) -> None:
-        if (host := self.hooks.host) is not None:
-            host("mark", self, None)
-
-
 def rows() -> Iterator[Row]:
     """Each figure is a median of ratios, 20,000 events a sample, into a fresh list."""
     rt = get_runtime("host")
@@ -75,11 +64,12 @@ def device_facts(rt: Any) -> Callable[[], None]:
 
 
 def host_facts(rt: Any) -> Callable[[], None]:
-    announcer = Announcer(rt.hooks)
+    hooks = rt.hooks
 
     def run() -> None:
         for _ in range(EVENTS):
-            announcer.act()
+            if (host := hooks.host) is not None:
+                host("mark", rt, None)
 
     return run
 
