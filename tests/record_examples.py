@@ -32,7 +32,7 @@ def main() -> None:
     before.save(RECORDINGS / "whole_game_unsplit.json.gz")
     after.save(RECORDINGS / "whole_game_overlapped.json.gz")
     for theme in ("light", "dark"):
-        before_after(before, after, theme=theme, width=14).save(IMAGES / f"before_after_{theme}.svg")
+        before_after(before, after, theme=theme).save(IMAGES / f"before_after_{theme}.svg")
 
 
 def _labelled(trace: Trace, run: Demo) -> Trace:
