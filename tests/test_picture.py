@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from tests.drawn import alone, drawn, empty, with_error, with_wait, without_steps
+from tests.small import recorded
 from ubviz.errors import BadArgument
 from ubviz.trace.model import Span, Trace, make_table
 from ubviz.view import Picture, picture
@@ -125,7 +126,7 @@ def test_the_repr_is_stable() -> None:
     assert repr(picture(empty())) == "<Picture: nothing to draw>"
     assert (
         repr(picture(drawn(layers=1), order="logical"))
-        == "<Picture: 69 events in the order recorded, 5 lanes>"
+        == "<Picture: 77 events in the order recorded, 5 lanes>"
     )
 
 
@@ -527,3 +528,11 @@ def test_logical_order_tells_the_story_in_order() -> None:
     assert set(story.split(", ")) <= set(verbs)
     assert verbs.count("wakes") == 8
     assert verbs.count("attention") == 2
+
+
+def test_a_flag_put_down_is_marked_and_has_a_column() -> None:
+    trace = recorded("ht", 2, 1)
+    assert "clears its flag" in words(picture(trace))
+    shown = words(picture(trace, order="logical"))
+    clears = int(trace.events.mask(kind="host_event.clear").sum())
+    assert sum(text.startswith("clear ") for text in shown) == clears

@@ -128,6 +128,9 @@ def chip_words(event: Event) -> tuple[str, str] | None:
         case "host_event.set":
             number = re.search(r"\[(\d+)\]$", str(args.get("host_event", "")))
             return "chip", f"set {number[1]}" if number else "set"
+        case "host_event.clear":
+            number = re.search(r"\[(\d+)\]$", str(args.get("host_event", "")))
+            return "outline", f"clear {number[1]}" if number else "clear"
         case "host_event.wake":
             return "chip", "wakes"
         case "stream.switch":

@@ -9,7 +9,7 @@ from .canvas import Canvas, Style
 from .errors import cross
 from .fonts import clean, width
 from .layout import KEY_SIZE, LABEL_SIZE
-from .marks import RING, TIP
+from .marks import RING, TICK, TIP
 from .shapes import Box, diamond, head, line, rectangle, ring
 from .streams import fill, outlined
 
@@ -120,6 +120,11 @@ def _ring(canvas: Canvas, box: Box) -> None:
     canvas.add(style, ring(*_middle(box), RING))
 
 
+def _tick(canvas: Canvas, box: Box) -> None:
+    x, y = _middle(box)
+    canvas.add(Style(z=5.0, stroke=canvas.theme.ink, width=0.9), line((x, y - TICK), (x, y + TICK)))
+
+
 def _cross(canvas: Canvas, box: Box) -> None:
     cross(canvas, *_middle(box))
 
@@ -139,9 +144,10 @@ _MARKS = {
     "record": Entry(_diamond(True), "event recorded"),
     "released": Entry(_diamond(False), "wait ends"),
     "arrives": Entry(_ring, "arrives"),
+    "clears": Entry(_tick, "clears its flag"),
     "fails": Entry(_cross, "fails"),
 }
-NARROW = {"event recorded", "wait ends", "arrives", "fails"}
+NARROW = {"event recorded", "wait ends", "arrives", "clears its flag", "fails"}
 
 
 class Row(NamedTuple):

@@ -13,7 +13,7 @@ from .frame import Frame
 from .layout import SMALL_SIZE, Layout, Row
 from .shapes import along_swing, diamond, head, line, rectangle, ring, swing
 
-RING, TIP, HEAD = 2.9, 3.3, 4.6
+RING, TIP, HEAD, TICK = 2.9, 3.3, 4.6, 3.2
 
 
 def paint_rings(canvas: Canvas, frame: Frame, layout: Layout) -> None:
@@ -26,6 +26,16 @@ def paint_rings(canvas: Canvas, frame: Frame, layout: Layout) -> None:
             x = canvas.x(event.t_ns - frame.start_ns)
             canvas.add(style, ring(x, row.y, RING))
             canvas.take((x - RING, row.y - RING, x + RING, row.y + RING))
+
+
+def paint_clears(canvas: Canvas, frame: Frame, layout: Layout) -> None:
+    """A tick under the thread that puts a host event's flag down: as a rule its own, right after it wakes."""
+    style = Style(z=5.0, stroke=canvas.theme.ink, width=0.9)
+    for event in frame.events.values():
+        if event.kind == "host_event.clear" and event.lane in layout.rows and event.t_ns >= frame.start_ns:
+            canvas.seen.add("clears")
+            row, x = layout.rows[event.lane], canvas.x(event.t_ns - frame.start_ns)
+            canvas.add(style, line((x, row.bottom), (x, row.bottom + TICK)))
 
 
 def barriers(frame: Frame) -> list[tuple[int, Event, list[int]]]:

@@ -12,7 +12,7 @@ from .errors import paint_errors
 from .fonts import clean, width
 from .frame import Frame
 from .layout import GROUP_SIZE, LANE_SIZE, PAD, SMALL_SIZE, Layout
-from .marks import paint_arrows, paint_barriers, paint_diamonds, paint_rings
+from .marks import paint_arrows, paint_barriers, paint_clears, paint_diamonds, paint_rings
 from .shapes import line
 from .streams import paint_block, paint_stream_waits
 from .threads import paint_thread, paint_thread_texts
@@ -53,6 +53,7 @@ def paint_lanes(canvas: Canvas, frame: Frame, layout: Layout, done: Done) -> Non
     for row in threads:
         paint_thread(canvas, frame, row)
     paint_barriers(canvas, frame, layout)
+    paint_clears(canvas, frame, layout)
     paint_rings(canvas, frame, layout)
     paint_errors(canvas, frame, layout)
     paint_diamonds(canvas, frame, layout)
