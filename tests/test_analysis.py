@@ -19,7 +19,7 @@ from ubviz.errors import BadArgument, Stalled
 from ubviz.recording import record
 from ubviz.trace.build import Builder
 from ubviz.trace.model import Lane, Trace
-from ubviz.ubatch import contexts, dbo_switch_to_comm, dbo_yield
+from ubviz.ubatch import contexts, dbo_switch_to_comm, dbo_switch_to_compute, dbo_yield
 
 LANES = [
     Lane(0, 0, "main", "threads"), Lane(1, 0, "ubatch 0", "threads"), Lane(2, 0, "ubatch 1", "threads"),
@@ -147,6 +147,24 @@ def test_a_flag_never_put_down_is_two_batons(monkeypatch: pytest.MonkeyPatch) ->
 
     story.run(body)
     assert "two_batons" in {finding.kind for finding in handoff(story.trace)}
+
+
+def test_a_host_event_of_the_programs_own_is_no_turn() -> None:
+    story = Story(2)
+
+    def body(x: torch.Tensor) -> torch.Tensor:
+        mine = story.rt.HostEvent("mine")
+        mine.set()
+        mine.wait()
+        dbo_switch_to_comm()
+        dbo_switch_to_compute()
+        dbo_yield()
+        return x
+
+    story.run(body)
+    assert story.trace is not None
+    assert turns(story.trace) == [0, 1, 0, 1]
+    assert handoff(story.trace) == []
 
 
 def test_a_lost_signal_is_a_deadlock_that_names_who_waits(monkeypatch: pytest.MonkeyPatch) -> None:

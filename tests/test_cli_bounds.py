@@ -57,8 +57,8 @@ def test_a_decode_has_a_bound_of_its_own(refused) -> None:
 
 
 def test_the_bounds_themselves_are_accepted() -> None:
-    Options(ubatches=64, layers=128, steps=1000, tokens=32_768, seed=2**63 - 1)
-    Options(style="ll", tokens=4_096, seed=0)
+    assert Options(ubatches=64, layers=128, steps=1000, tokens=32_768, seed=2**63 - 1).num_tokens == 32_768
+    assert Options(style="ll", tokens=4_096, seed=0).num_tokens == 4_096
 
 
 def test_a_file_is_no_folder(refused, tmp_path: Path) -> None:

@@ -246,7 +246,7 @@ def test_a_deadlock_is_only_reported_where_that_is_asked_for(rt, capsys):
     assert not errors
 
 
-def quiet(rt, wait):
+def assert_quiet(rt, wait):
     """Run ``wait`` under a watchdog that has looked several times, then hand on its report, if it made one."""
     with record(rt, watchdog_s=LIMIT_S) as rec:
         watchdog = rec._watchdog
@@ -254,6 +254,7 @@ def quiet(rt, wait):
         stalled = watchdog._stalled
         watchdog._stalled = lambda parked: looks.append(1) or stalled(parked)
         wait(lambda: until(lambda: len(looks) > 20, "the watchdog has looked"))
+    assert not rec.trace.events.mask(kind="error").any()
 
 
 def test_a_long_kernel_is_no_deadlock(rt):
@@ -268,7 +269,7 @@ def test_a_long_kernel_is_no_deadlock(rt):
         helper.end()
         stream.synchronize()
 
-    quiet(rt, wait)
+    assert_quiet(rt, wait)
 
 
 def test_a_thread_at_work_is_no_deadlock(rt):
@@ -277,7 +278,7 @@ def test_a_thread_at_work_is_no_deadlock(rt):
         worker.start()
         worker.join()
 
-    quiet(rt, wait)
+    assert_quiet(rt, wait)
 
 
 def test_a_wait_with_a_time_limit_is_no_deadlock(rt):
@@ -292,7 +293,7 @@ def test_a_wait_with_a_time_limit_is_no_deadlock(rt):
         helper.end()
         timed.join()
 
-    quiet(rt, wait)
+    assert_quiet(rt, wait)
     over.set()
 
 
@@ -304,7 +305,7 @@ def test_main_at_work_is_no_deadlock(rt):
         turn.set()
         running.end()
 
-    quiet(rt, wait)
+    assert_quiet(rt, wait)
 
 
 def test_waits_are_whole_again_after_the_recording(rt):

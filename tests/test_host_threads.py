@@ -103,6 +103,7 @@ def test_a_worker_lets_go_of_a_launchs_arguments(rt, stream):
     del thing
     stream.synchronize()
     until(lambda: held() is None, "the worker has let go")
+    assert held() is None
 
 
 def test_a_reported_error_keeps_nothing_alive(rt, stream):
@@ -171,6 +172,8 @@ def test_streams_can_be_listed_while_others_make_them(rt):
     finally:
         sys.setswitchinterval(interval)
     running.end()
+    assert len(kept) == 2050
+    assert len(rt.snapshot()) == 2000
 
 
 # ---- errors

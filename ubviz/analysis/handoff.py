@@ -1,8 +1,8 @@
 """The hand-over of the turn: is one microbatch awake at a time, and does everybody come to an end?
 
-A microbatch has the turn from its wake-up until it sets another one's host event. Between, it may do anything;
-without the turn it may only put its own flag down and wait. What breaks this is ``two_batons``; a thread still
-blocked when the recording ends is ``deadlock`` (or ``stalled``, where it may only have been cut off).
+A microbatch has the turn from its wake-up until it sets a host event of the ring (``cpu_event[i]``). Between, it
+may do anything; without the turn it may only put its own flag down and wait. What breaks this is ``two_batons``; a
+wait that never came back is ``deadlock``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def yields(trace: Trace, step: int | None = None) -> dict[int, int]:
 def turns(trace: Trace, step: int | None = None) -> list[int]:
     """Which microbatch got the turn, in order."""
     wakes = trace.events.rows(trace.events.mask(kind="host_event.wake"))
-    return [e.ubatch for e in wakes if e.ubatch is not None and (step is None or e.step == step)]
+    return [e.ubatch for e in wakes if _own(e) and (step is None or e.step == step)]
 
 
 def _two_batons(trace: Trace) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def _two_batons(trace: Trace) -> Iterator[Finding]:
             if holder is not None and holder != event.ubatch and since is not None:
                 yield _both(event, holder, since)
             holder, since = event.ubatch, event
-        elif event.kind == "host_event.set" and holder == event.ubatch:
+        elif event.kind == "host_event.set" and holder == event.ubatch and _of_the_ring(event):
             holder = None
         elif holder != event.ubatch and not event.kind.startswith(_FREE):
             yield Finding(
@@ -67,6 +67,11 @@ def _two_batons(trace: Trace) -> Iterator[Finding]:
 
 def _own(event: Event) -> bool:
     return bool(event.args.get("host_event") == f"cpu_event[{event.ubatch}]")
+
+
+def _of_the_ring(event: Event) -> bool:
+    """A flag that carries the turn, not a host event of the program's own."""
+    return str(event.args.get("host_event")).startswith("cpu_event[")
 
 
 def _both(event: Event, holder: int, since: Event) -> Finding:
