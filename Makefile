@@ -18,8 +18,11 @@ PYTEST := $(PY) -m pytest
 NBVAL := --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg \
 	--nbval-cell-timeout 60 -p no:cacheprovider --junitxml .venv/notebooks.xml
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+FRONTEND := ubviz/frontend
+MODULES := $(FRONTEND)/node_modules/ready
+NPM_RUN := npm --prefix $(FRONTEND) --silent run
 
-.PHONY: help setup lab demo test lint notebooks test-long bench format clean FORCE
+.PHONY: help setup lab demo test lint frontend widget notebooks test-long bench format clean FORCE
 .DEFAULT_GOAL := help
 
 help:
@@ -27,7 +30,8 @@ help:
 	@echo "make demo       set up, run a small model unsplit, split and overlapped, and draw it"
 	@echo "make test       set up, then everything that is tested (under 15 minutes on two cores)"
 	@echo "make test-long  the tests that take longer"
-	@echo "make bench      what recording and import cost, against their bounds"
+	@echo "make bench      what recording, import and the timeline cost, against their bounds"
+	@echo "make widget     build ubviz/static/ anew from ubviz/frontend/src/ (needs Node)"
 	@echo "make setup      only the set-up: .venv with everything in it"
 	@echo "make format     put the Python sources into their one form"
 	@echo "make clean      remove .venv, caches and ubviz-out/"
@@ -41,7 +45,7 @@ lab: $(READY)
 demo: $(READY)
 	@$(PY) -m ubviz demo $(ARGS)
 
-test: lint
+test: lint frontend
 	$(PYTEST)
 	@$(MAKE) --no-print-directory notebooks
 	@$(PY) -m tests.not_run
@@ -50,6 +54,27 @@ lint: $(READY)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
+
+# The TypeScript side: its types, its own tests, and whether ubviz/static/ is what it builds.
+ifeq ($(shell command -v npm 2>/dev/null),)
+frontend:
+	@echo "Frontend: there is no npm here, so its tests were not run."; test "$$CI" != true
+widget:
+	@echo "make widget needs Node 18 or newer, with npm (Debian, Ubuntu: apt-get install nodejs npm)." >&2; exit 1
+else
+frontend: $(MODULES)
+	$(NPM_RUN) check
+	$(NPM_RUN) test
+	$(NPM_RUN) compare
+
+widget: $(MODULES)
+	$(NPM_RUN) build
+endif
+
+$(MODULES): $(FRONTEND)/package-lock.json
+	@echo "Set-up: installing what the frontend is built with"
+	@cd $(FRONTEND) && npm ci --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
 
 # Strict: each cell's output is compared with the stored one.
 notebooks: $(READY)
@@ -70,6 +95,7 @@ format: $(READY)
 	@$(PY) -m ruff format .
 
 clean:
+	rm -rf $(FRONTEND)/node_modules
 	rm -rf .venv ubviz-out build dist ubviz.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

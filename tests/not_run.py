@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
 
+from tests.browser.chromium import find
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -16,11 +18,11 @@ def has_gpu() -> bool:
 
 
 def has_node() -> bool:
-    return which("node") is not None
+    return which("npm") is not None
 
 
 def has_browser() -> bool:
-    return which("chromium") is not None or which("google-chrome") is not None
+    return find() is not None
 
 
 #: What, the path that exists once there are such tests, what is missing, is it here?

@@ -107,3 +107,41 @@ def test_view_draws_a_window(order: str, tmp_path: Path, capsys: pytest.CaptureF
     assert main(["view", str(file), "--order", order, "--window", "0:0.1", "--out", str(part)]) == 0
     assert part.stat().st_size < whole.stat().st_size
     assert capsys.readouterr().err == ""
+
+
+def test_view_writes_a_page_unless_a_picture_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    trace = drawn(layers=1, steps=3)
+    trace.save("run.json.gz")
+    assert main(["view", "run.json.gz"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith(
+        "Timeline of step 2 on the lanes main, ubatch 0, ubatch 1, compute, comm: makespan "
+    )
+    assert said[1:] == ["run.html"]
+    assert 'id="ubviz-head"' in Path("run.html").read_text(encoding="utf-8")
+
+
+def test_view_keeps_the_steps_that_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "run.json.gz"
+    drawn(layers=1, steps=3).save(file)
+    assert main(["view", str(file), "--steps", "0:1", "--out", str(tmp_path / "a.html")]) == 0
+    assert capsys.readouterr().out.startswith("Timeline of step 1 on the lanes ")
+    assert main(["view", str(file), "--steps", "7:9", "--out", str(tmp_path / "b.html")]) == 2
+    assert capsys.readouterr().err == "ubviz: --steps 7:9: this recording has the steps 0 to 2\n"
+    assert not (tmp_path / "b.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("3", "steps are A:B, the first and the last, as in 3:5, not '3'"),
+        ("a:b", "steps are A:B, the first and the last, as in 3:5, not 'a:b'"),
+        ("5:3", "the last step does not come before the first, as in '5:3'"),
+    ],
+)
+def test_steps_that_are_none_are_one_line(text: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "run.json", "--steps", text]) == 2
+    assert capsys.readouterr().err == f"ubviz view: argument --steps: {why} (see ubviz view --help)\n"

@@ -222,6 +222,8 @@ def test_as_data_frames() -> None:
     assert frame["args"].tolist() == [{}, {"a": 1}]
     assert recording.to_pandas("spans")["end_ns"].tolist() == [2]
     assert recording.to_pandas("flows").shape == (0, 9)
+    some = recording.to_pandas("events", rows=[1, 0])
+    assert (some.index.tolist(), some["seq"].tolist()) == ([1, 0], [1, 0])
     with pytest.raises(BadArgument) as caught:
         recording.to_pandas("lanes")
     assert str(caught.value) == 'to_pandas takes "events", "spans" or "flows", not \'lanes\''

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from ubviz.recording import record
     from ubviz.runtime import get_runtime
     from ubviz.trace import Trace, example, load
-    from ubviz.view import before_after, picture
+    from ubviz.view import Timeline, before_after, picture
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Timeline",
     "Trace",
     "__version__",
     "before_after",
@@ -42,6 +43,7 @@ _PUBLIC = {
     "example": "ubviz.trace:example",
     "Trace": "ubviz.trace:Trace",
     "picture": "ubviz.view:picture",
+    "Timeline": "ubviz.view:Timeline",
     "before_after": "ubviz.view:before_after",
     "demo": "ubviz.exploration:demo",
 }

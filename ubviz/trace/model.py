@@ -113,8 +113,11 @@ class Trace:
         names = ", ".join(lane.role for lane in self.lanes if lane.rank == rank)
         raise BadArgument(f"rank {rank} has no lane {role!r}; it has {names}")
 
-    def to_pandas(self, table: str = "events") -> pd.DataFrame:
-        """One table ("events", "spans" or "flows") as a DataFrame; absent integers are ``<NA>``."""
+    def to_pandas(self, table: str = "events", *, rows: Sequence[int] | None = None) -> pd.DataFrame:
+        """One table ("events", "spans" or "flows") as a DataFrame; absent integers are ``<NA>``.
+
+        ``rows``: only these, in this order; the index holds their numbers in the table.
+        """
         if table not in ("events", "spans", "flows"):
             raise BadArgument(f'to_pandas takes "events", "spans" or "flows", not {table!r}')
         try:
@@ -123,12 +126,13 @@ class Trace:
             raise MissingExtra(
                 "to_pandas needs pandas: install ubviz with its extra view; `ubviz doctor` says how"
             ) from None
-        rows: Table = getattr(self, table)
+        whole: Table = getattr(self, table)
+        chosen = None if rows is None else np.asarray(rows, dtype=np.int64)
         columns = {}
-        for name in rows.fields:
-            values = rows._values(name)
-            columns[name] = pd.array(values, dtype="Int64") if name not in rows._pools else values
-        return pd.DataFrame(columns)
+        for name in whole.fields:
+            values = whole._values(name, chosen)
+            columns[name] = pd.array(values, dtype="Int64") if name not in whole._pools else values
+        return pd.DataFrame(columns, index=chosen)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write Chrome Trace Event JSON (``.json`` or ``.json.gz``) that ``ubviz.load`` and Perfetto read."""

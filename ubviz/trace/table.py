@@ -95,8 +95,8 @@ class Table(Sequence[Any]):
         out.flags.writeable = False
         return out
 
-    def _values(self, name: str) -> list[Any]:
-        column = self._columns[name].tolist()
+    def _values(self, name: str, rows: np.ndarray | None = None) -> list[Any]:
+        column = (self._columns[name] if rows is None else self._columns[name][rows]).tolist()
         if name in self._pools:
             pool = (*self._pools[name], None)
             return [pool[code] for code in column]

@@ -1,6 +1,7 @@
-"""Views of a recording: the still picture, and two recordings above one another."""
+"""Views of a recording: the interactive timeline, the still picture, and two recordings above one another."""
 
 from .pair import before_after
 from .picture import Picture, picture
+from .timeline import Timeline
 
-__all__ = ["Picture", "before_after", "picture"]
+__all__ = ["Picture", "Timeline", "before_after", "picture"]

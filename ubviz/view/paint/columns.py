@@ -8,8 +8,9 @@ the first has a column.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ...trace.model import Event
 from . import fonts
@@ -44,7 +45,7 @@ def columns(frame: Frame) -> list[Column]:
     """The columns, side by side from 0 on."""
     found: list[Column] = []
     x = 0.0
-    for column in _columns(frame):
+    for column in ordered(frame):
         wide = _wide(column)
         column.x0, column.x1, column.half = x, x + wide + GAP, wide / 2
         x = column.x1
@@ -57,6 +58,11 @@ def _wide(column: Column) -> float:
     if column.sign in ("chip", "outline", "launch"):
         return max(fonts.width(text, CHIP_SIZE, 600) + (17 if column.cls == "comm" else 11), 24.0)
     return 12.0 if column.sign == "gate" else max(fonts.width(text, NOTE_SIZE), 12.0)
+
+
+def ordered(frame: Frame) -> list[Column]:
+    """The columns in the order recorded; where they stand is not known yet."""
+    return list(_columns(frame))
 
 
 def _columns(frame: Frame) -> Iterator[Column]:
@@ -113,18 +119,17 @@ def _column(row: int, event: Event, streams: dict[tuple[int, str], int]) -> Colu
             return Column(row, event, lane, "record", "record")
         case "event.wait":
             return Column(row, event, lane, "wait", "wait")
-    words = chip_words(event)
+    words = chip_words(event.kind, args)
     return None if words is None else Column(row, event, event.lane, *words)
 
 
-def chip_words(event: Event) -> tuple[str, str] | None:
+def chip_words(kind: str, args: Mapping[str, Any]) -> tuple[str, str] | None:
     """The kind of chip and the verb on it; None for what has no column.
 
-    >>> chip_words(event)  # of a host_event.set of cpu_event[1]  # doctest: +SKIP
+    >>> chip_words("host_event.set", {"host_event": "cpu_event[1]", "was": False})
     ('chip', 'set 1')
     """
-    args = event.args
-    match event.kind:
+    match kind:
         case "host_event.set":
             number = re.search(r"\[(\d+)\]$", str(args.get("host_event", "")))
             return "chip", f"set {number[1]}" if number else "set"
@@ -143,7 +148,7 @@ def chip_words(event: Event) -> tuple[str, str] | None:
             return "chip", str(args.get("type", "error"))
         case "mark":
             return "outline", str(args.get("text", "mark"))[:24]
-    return _PLAIN.get(event.kind)
+    return _PLAIN.get(kind)
 
 
 _PLAIN = {

@@ -60,19 +60,33 @@ def frame_of(
     elif step is not None and step not in trace.steps:
         known = ", ".join(map(str, trace.steps)) or "none"
         raise BadArgument(f"this trace has no step {step!r}; it has {known}")
-    whole = _extent(trace, step)
+    whole = extent(trace, step)
     start, end = whole if window is None else _window(window)
     begins, ends = (start, end) if step is None else _of_step(step, whole, start, end)
     spans = _chosen(trace.spans, trace.spans["start_ns"], trace.spans["end_ns"], step, begins, ends)
     until = np.maximum(trace.events["t_ns"], trace.events["until_ns"])
     events = _chosen(trace.events, trace.events["t_ns"], until, step, begins, ends)
-    shown = _lanes(trace, lanes, spans, events)
+    busy = {span.lane for span in spans.values()} | {event.lane for event in events.values()}
+    shown = chosen_lanes(trace, lanes, busy)
     ids = {lane.id for lane in shown}
     spans = {row: span for row, span in spans.items() if span.lane in ids}
     events = {row: event for row, event in events.items() if event.lane in ids}
     flows = _flows(trace, begins, ends, {"spans": spans, "events": events})
     is_part = window is not None and (begins, ends) != whole
     return Frame(trace, step, start, end, begins, ends, shown, spans, events, flows, is_part)
+
+
+def whole_frame(trace: Trace, lanes: Sequence[int]) -> Frame:
+    """The events and arrows of a whole trace on some lanes, and no spans: what logical order is made of."""
+    begin, end = extent(trace, None)
+    by_id = {lane.id: lane for lane in trace.lanes}
+    rows = np.flatnonzero(np.isin(trace.events["lane"], list(lanes)))
+    events = dict(zip(rows.tolist(), trace.events.rows(rows)))
+    flows = trace.flows
+    between = trace.flows.rows(flows.mask(from_table="events", to_table="events"))
+    kept = tuple(flow for flow in between if flow.from_row in events and flow.to_row in events)
+    shown = tuple(by_id[lane] for lane in lanes)
+    return Frame(trace, None, begin, end, begin, end, shown, {}, events, kept)
 
 
 def last_complete_step(trace: Trace) -> int | None:
@@ -94,7 +108,7 @@ def _window(window: tuple[int, int]) -> tuple[int, int]:
     return start, end
 
 
-def _extent(trace: Trace, step: int | None) -> tuple[int, int]:
+def extent(trace: Trace, step: int | None) -> tuple[int, int]:
     """From the first to the last of a step (of everything, where there are no steps)."""
     spans, events = trace.spans, trace.events
     mine = np.ones(len(spans), bool) if step is None else spans["step"] == step
@@ -136,12 +150,13 @@ def _flows(trace: Trace, start: int, end: int, shown: dict[str, dict[int, Any]])
     )
 
 
-def _lanes(
-    trace: Trace, wanted: Sequence[str | int] | None, spans: dict[int, Span], events: dict[int, Event]
+def chosen_lanes(
+    trace: Trace, wanted: Sequence[str | int] | None, busy: set[int] | None = None
 ) -> tuple[Lane, ...]:
     """Threads above streams above the network, in the order of the trace; only lanes on which something is."""
     if wanted is None:
-        busy = {span.lane for span in spans.values()} | {event.lane for event in events.values()}
+        if busy is None:
+            busy = {*np.unique(trace.spans["lane"]).tolist(), *np.unique(trace.events["lane"]).tolist()}
         chosen = [lane for lane in trace.lanes if lane.id in busy]
     else:
         chosen = [lane for name in wanted for lane in _named(trace, name)]

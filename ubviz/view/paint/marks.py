@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -38,11 +39,11 @@ def paint_clears(canvas: Canvas, frame: Frame, layout: Layout) -> None:
             canvas.add(style, line((x, row.bottom), (x, row.bottom + TICK)))
 
 
-def barriers(frame: Frame) -> list[tuple[int, Event, list[int]]]:
+def openings(events: Iterable[Event]) -> list[tuple[int, Event, list[int]]]:
     """When each barrier opens, an arrival at it, and the lanes that it frees."""
     arrived: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     opened: dict[tuple[object, ...], int] = {}
-    for event in frame.events.values():
+    for event in events:
         key = (event.rank, event.step, event.args.get("barrier"), event.args.get("generation"))
         if event.kind == "barrier.arrive":
             arrived[key].append(event)
@@ -55,7 +56,7 @@ def barriers(frame: Frame) -> list[tuple[int, Event, list[int]]]:
 def paint_barriers(canvas: Canvas, frame: Frame, layout: Layout) -> None:
     """One dashed line over the lanes that are freed, and how many had to come."""
     theme = canvas.theme
-    for t, event, lanes in barriers(frame):
+    for t, event, lanes in openings(frame.events.values()):
         rows = [layout.rows[lane] for lane in lanes if lane in layout.rows]
         if not rows or not frame.start_ns <= t <= frame.end_ns:
             continue

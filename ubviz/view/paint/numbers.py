@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...analysis.intervals import Intervals, intersection, length, union
-from ...analysis.overlap import overlap
-from .frame import Frame
+from ...analysis.overlap import Overlap, overlap
+from ...trace.model import Trace
+from .frame import Frame, extent
 from .ticks import duration
 
 
@@ -44,18 +45,10 @@ class Numbers:
 
 def numbers_of(frame: Frame) -> Numbers:
     """Count the step, or the window."""
-    found = overlap(frame.trace, step=frame.step)
-    labels = {
-        str(span.args["label"])
-        for span in frame.spans.values()
-        if span.cat == "transfer" and "label" in span.args
-    }
-    label = labels.pop() if len(labels) == 1 else None
-    own = found.overlap_ratio is not None or not found.comm_busy_ns
     if not frame.is_part:
-        return Numbers(found.makespan_ns or frame.end_ns - frame.start_ns, found.compute_busy_ns, found.comm_busy_ns,
-                       found.overlap_ns, own, found.transfer_ns, found.hidden_transfer_ns, label,
-                       _called(frame, found.makespan_ns))  # fmt: skip
+        return numbers_of_step(frame.trace, frame.step)
+    found = overlap(frame.trace, step=frame.step)
+    label, own = _label(frame.trace, frame.step), _own_stream(found)
     sets = found.intervals
     compute, comm, flight = (
         _within(frame, sets[name]) for name in ("compute_busy_ns", "comm_busy_ns", "transfer_ns")
@@ -64,8 +57,30 @@ def numbers_of(frame: Frame) -> Numbers:
                    length(flight), length(intersection(flight, compute)), label, "window")  # fmt: skip
 
 
-def _called(frame: Frame, device_ns: int) -> str:
-    if frame.step is not None or frame.trace.steps:
+def numbers_of_step(trace: Trace, step: int | None) -> Numbers:
+    """Count a step; without one, the whole trace."""
+    found = overlap(trace, step=step)
+    begin, end = extent(trace, step)
+    return Numbers(found.makespan_ns or end - begin, found.compute_busy_ns, found.comm_busy_ns, found.overlap_ns,
+                   _own_stream(found), found.transfer_ns, found.hidden_transfer_ns, _label(trace, step),
+                   _called(trace, step, found.makespan_ns))  # fmt: skip
+
+
+def _own_stream(found: Overlap) -> bool:
+    return found.overlap_ratio is not None or not found.comm_busy_ns
+
+
+def _label(trace: Trace, step: int | None) -> str | None:
+    """What the transfers are said to be (modelled, measured), where they all say the same."""
+    spans = trace.spans
+    flying = spans.mask(cat="transfer") if step is None else spans.mask(cat="transfer", step=step)
+    codes, pool = spans.codes("args")
+    labels = {str(pool[code]["label"]) for code in np.unique(codes[flying]).tolist() if "label" in pool[code]}
+    return labels.pop() if len(labels) == 1 else None
+
+
+def _called(trace: Trace, step: int | None, device_ns: int) -> str:
+    if step is not None or trace.steps:
         return "makespan"
     return "first kernel to last" if device_ns else "recorded"
 

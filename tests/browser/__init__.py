@@ -1,0 +1,1 @@
+"""The timeline in a real browser: a saved page, a page whose kernel is the test, and JupyterLab."""

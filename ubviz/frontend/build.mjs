@@ -1,0 +1,62 @@
+// src/widget.ts and src/widget.css, each as one file. The same sources give the same bytes on every machine.
+//   node build.mjs             into ../static, where the package takes them from
+//   node build.mjs FOLDER      into FOLDER
+//   node build.mjs --compare   nowhere: says whether ../static holds what the sources build
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const MOST_BYTES = 100_000; // widget.js travels with every view, and is saved with it
+
+const here = dirname(fileURLToPath(import.meta.url));
+const shipped = join(here, "../static");
+const [argument] = process.argv.slice(2);
+
+function refuse(sentence) {
+  console.error(sentence);
+  process.exit(1);
+}
+
+function shippedBytes(name) {
+  try {
+    return readFileSync(join(shipped, name));
+  } catch {
+    return Buffer.alloc(0); // not there: no build is empty, so it will differ
+  }
+}
+
+const { outputFiles, metafile } = await build({
+  absWorkingDir: here,
+  entryPoints: ["src/widget.ts", "src/widget.css"],
+  outdir: shipped,
+  write: false,
+  bundle: true,
+  format: "esm",
+  platform: "browser",
+  target: ["es2022"],
+  minify: true,
+  charset: "ascii",
+  legalComments: "none",
+  sourcemap: false,
+  metafile: true,
+  logLevel: "warning",
+}).catch(() => process.exit(1)); // esbuild has said why
+
+for (const [path, { bytes, imports }] of Object.entries(metafile.outputs)) {
+  const name = basename(path);
+  console.log(`${name}: ${bytes} bytes`);
+  if (imports.length > 0) refuse(`${name} imports ${imports[0].path}, and has to be one file.`);
+  if (name === "widget.js" && bytes > MOST_BYTES) refuse(`${name} has more than ${MOST_BYTES} bytes.`);
+}
+
+for (const { path, contents } of outputFiles) {
+  const name = basename(path);
+  if (argument !== "--compare") {
+    const folder = argument ? resolve(argument) : shipped;
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, name), contents);
+  } else if (!shippedBytes(name).equals(contents)) {
+    refuse(`static/${name} is not what frontend/src builds: run make widget and commit it.`);
+  }
+}

@@ -1,0 +1,148 @@
+/** What keys and buttons do to the view. */
+
+import { go, timeOf, type Axis } from "./axis";
+import type { Item } from "./data";
+import { follow } from "./fields";
+import { same } from "./link";
+import type { Row } from "./model";
+import { stepAt } from "./range";
+import { rowOf } from "./selection";
+import type { Timeline } from "./timeline";
+import type { Act } from "./toolbar";
+
+const ZOOM = 1.5;
+const PAN = 0.15;
+
+export function perform(view: Timeline, act: Act | { select: Row }): void {
+  const { axis, scene } = view;
+  if (act === "keys") return view.keys.toggle(view.toolbar.keys, view.shell.stage);
+  if (act === "escape") return escape(view);
+  if (!axis || !scene) return;
+  if (typeof act === "object") return select(view, scene.data.item(act.select));
+  switch (act) {
+    case "zoom in": return view.goTo(go.zoom(axis, ZOOM, anchor(view, axis)));
+    case "zoom out": return view.goTo(go.zoom(axis, 1 / ZOOM, anchor(view, axis)));
+    case "pan left": return view.goTo(go.pan(axis, -PAN * (axis.range[1] - axis.range[0])));
+    case "pan right": return view.goTo(go.pan(axis, PAN * (axis.range[1] - axis.range[0])));
+    case "home": return view.enter(scene.index.home);
+    case "show all": return view.order === "wall" ? view.goToTime(axis.all) : view.goTo(axis.all);
+    case "previous step": return toStep(view, -1);
+    case "next step": return toStep(view, 1);
+    case "previous item": return along(view, -1);
+    case "next item": return along(view, 1);
+    case "lane above": return across(view, -1);
+    case "lane below": return across(view, 1);
+    case "to cause": return alongFlow(view, "causes");
+    case "to effect": return alongFlow(view, "effects");
+    case "frame":
+      if (view.items.selected.length) view.goTo(go.frame(axis, view.items.selected, aroundMark(view)));
+      return;
+    case "turn order": return turn(view, view.order === "wall" ? "logical" : "wall");
+    case "by the clock": return turn(view, "wall");
+    case "in order": return turn(view, "logical");
+    case "into details":
+      view.openDetails();
+      if (view.details.open) view.details.element.focus({ preventScroll: true });
+  }
+}
+
+/** Select an item (or these rows, of which it is the last) and bring it into view. */
+export function choose(view: Timeline, item: Item, rows: Row[] = [rowOf(item)]): void {
+  view.items.meet(item);
+  const unchanged = same(rows, view.link.get("selection"));
+  view.link.set("selection", rows);
+  if (unchanged) view.follow(); // another bar of the same row: the model has nothing new to say
+}
+
+function select(view: Timeline, item: Item | null): void {
+  if (!item) return;
+  choose(view, item);
+  if (view.axis) view.goTo(go.reveal(view.axis, item), false);
+}
+
+/** How much is shown round a mark, which has no length of its own. */
+export function aroundMark(view: Timeline): number {
+  const [a, b] = view.scene?.index.home ?? [0, 1];
+  return view.order === "wall" ? (b - a) / 20 : 24;
+}
+
+/** Where keys zoom: at the cursor, at the selection, in the middle: at the first of them that is in view. */
+function anchor(view: Timeline, axis: Axis): number {
+  const [a, b] = axis.range;
+  const cursor = view.link.get("cursor");
+  const { primary } = view.items;
+  const [from, to] = primary ? axis.of(primary) : [NaN, NaN];
+  const places = [typeof cursor === "number" ? axis.moment(cursor) : NaN, (from + to) / 2];
+  return places.find((at) => at >= a && at <= b) ?? (a + b) / 2;
+}
+
+/** The moment from which one starts where nothing is selected. */
+function now(view: Timeline): number {
+  const logical = view.order === "logical" ? view.scene?.logical : null;
+  const [a, b] = logical && view.axis ? timeOf(logical, view.axis.range) : view.range;
+  const cursor = view.link.get("cursor");
+  return typeof cursor === "number" && cursor >= a && cursor <= b ? cursor : (a + b) / 2;
+}
+
+function along(view: Timeline, direction: -1 | 1): void {
+  const { primary } = view.items;
+  const data = view.scene?.data;
+  if (!data) return;
+  if (!primary) return select(view, firstOn(view, 0, 1));
+  const item = data.neighbour(primary, direction);
+  if (item) select(view, item);
+  else view.live.say(direction < 0 ? "the first on this lane" : "the last on this lane");
+}
+
+function across(view: Timeline, direction: -1 | 1): void {
+  const { primary } = view.items;
+  const item = primary ? firstOn(view, primary.lane + direction, direction) : firstOn(view, 0, 1);
+  if (item) select(view, item);
+  else view.live.say(direction < 0 ? "the top lane" : "the bottom lane");
+}
+
+/** The nearest item on this lane, or on the next in the direction that has any. */
+function firstOn(view: Timeline, lane: number, direction: -1 | 1): Item | null {
+  const { scene, items: { primary } } = view;
+  if (!scene) return null;
+  const t = primary ? (primary.start + primary.end) / 2 : now(view);
+  for (let at = lane; at >= 0 && at < scene.index.lanes.length; at += direction) {
+    const item = scene.data.nearest(at, t);
+    if (item) return item;
+  }
+  return null;
+}
+
+function alongFlow(view: Timeline, way: "causes" | "effects"): void {
+  const { scene, items: { primary } } = view;
+  if (!scene || !primary) return;
+  const end = follow(way, scene.data.flowsOf(rowOf(primary))[way]);
+  const item = end && scene.data.item(end.row);
+  if (item) select(view, item);
+  else view.live.say(way === "causes" ? "no cause was recorded" : "no effect was recorded");
+}
+
+function toStep(view: Timeline, direction: -1 | 1): void {
+  const steps = view.scene?.index.steps ?? [];
+  const now = stepAt(steps, view.range);
+  const step = now === null ? undefined : steps[now + direction];
+  if (!step) return;
+  view.enter([step[1], step[2]]);
+  view.live.say(`step ${step[0]}`);
+}
+
+function turn(view: Timeline, order: "wall" | "logical"): void {
+  if (order === "logical" && !view.scene?.index.logical) {
+    return view.live.say("this recording has no order to show");
+  }
+  view.link.set("order", order);
+  view.live.say(order === "wall" ? "by the clock" : "in order, one column an event");
+}
+
+/** Step by step back to a plain picture: the keys, the details, the selection, the cursor. */
+function escape(view: Timeline): void {
+  if (view.keys.open) view.keys.toggle(view.toolbar.keys, view.shell.stage);
+  else if (view.details.open) view.closeDetails();
+  else if (view.items.selected.length) view.link.set("selection", []);
+  else view.link.set("cursor", null);
+}

@@ -1,0 +1,174 @@
+/**
+ * The dense part of every track: loads become one row of pixels in a small image, and each row is drawn once,
+ * stretched to the height of its lane. One image for all tracks: what it costs does not grow with the spans.
+ */
+
+import { loadsOf, type Bars } from "./columns";
+import { middle, rowOfLane, type LaneRow } from "./layout";
+import { collect, commRuns, LoadRow, opacity, waitRuns, type Grid, type Shader, type Wide } from "./lod";
+import { dashes, hatch } from "./patterns";
+import type { Sheet } from "./sheet";
+import { channels, type Palette } from "./theme";
+import type { BarTrack } from "./tracks";
+
+/** Blocks narrower than this are loads, not shapes. */
+const LEAST_SHAPE = 5;
+
+/** What one track shows. */
+export interface Strip {
+  track: BarTrack;
+  row: LaneRow;
+  y: number;
+  wide: Wide[];
+  image: [first: number, last: number] | null;
+  comm: [number, number][];
+  waits: [number, number][];
+}
+
+interface Kept {
+  canvas: HTMLCanvasElement;
+  ctx: CanvasRenderingContext2D;
+  image: ImageData;
+  loads: LoadRow;
+}
+
+const kept = new WeakMap<HTMLCanvasElement, Kept>();
+
+/** Work out what each track shows, and draw the loads. */
+export function paintStrips(sheet: Sheet, tracks: readonly BarTrack[]): Strip[] {
+  const { p } = sheet;
+  const first = Math.round(sheet.left * p.dpr);
+  const count = Math.max(Math.round(sheet.right * p.dpr) - first, 1);
+  const start = p.scale.ns(first / p.dpr);
+  const grid: Grid = { start, step: (p.scale.ns((first + count) / p.dpr) - start) / count, count };
+  const store = keptFor(p.ctx.canvas, count, tracks.length);
+  store.image.data.fill(0);
+  const shader = shaderOf(p.palette, p.data.index.styles);
+  const strips: Strip[] = [];
+  tracks.forEach((track, number) => {
+    const row = rowOfLane(p.layout, track.spec.lane);
+    if (row) strips.push(stripOf(sheet, track, row, grid, shader, store, number));
+  });
+  store.ctx.putImageData(store.image, 0, 0);
+  paintWaits(sheet, strips, first);
+  paintTints(sheet, strips);
+  paintImages(sheet, strips, store, tracks);
+  paintStripes(sheet, strips, first);
+  return strips;
+}
+
+function stripOf(
+  sheet: Sheet, track: BarTrack, row: LaneRow, grid: Grid, shader: Shader, store: Kept, number: number,
+): Strip {
+  const { loads } = store;
+  const wide: Wide[] = [];
+  loads.clear();
+  const until = grid.start + grid.step * grid.count;
+  for (const bars of track.within(grid.start, until)) {
+    noteSeen(sheet, bars);
+    collect(bars, grid, LEAST_SHAPE * sheet.p.dpr * grid.step, shader, loads, wide);
+  }
+  const image = loads.last >= 0 ? ([loads.first, loads.last] as [number, number]) : null;
+  if (image) fillRow(store.image, number, loads);
+  return {
+    track, row, y: middle(row, track.spec.sub), wide, image,
+    comm: image && row.group !== "threads" ? commRuns(loads, 5 * sheet.p.dpr) : [],
+    waits: image ? waitRuns(loads) : [],
+  };
+}
+
+/** For the legend: a part that is seen counts with all that is in it, so that the legend stays as one pans. */
+function noteSeen(sheet: Sheet, bars: Bars): void {
+  for (const { style, ubatch } of loadsOf(bars).classes) {
+    const name = sheet.p.data.index.styles[style] ?? "other";
+    sheet.seen.add(name);
+    if (name !== "waiting") sheet.seen.add(ubatch ? `ubatch ${ubatch - 1}` : "main");
+  }
+}
+
+/** The colour of a class of spans seen from afar: pale where it is drawn pale from near. */
+function shaderOf(palette: Palette, styles: readonly string[]): Shader {
+  return (style, ubatch) => {
+    const name = styles[style];
+    if (name === "waiting") return null;
+    const share = { device: 0.4, copy: 0.5, other: 0.4, transfer: 0.45 }[name] ?? 1;
+    const colour = palette.ubatch(ubatch ? ubatch - 1 : null);
+    const [red, green, blue] = channels(share === 1 ? colour : palette.tint(colour, share));
+    return { red, green, blue, comm: name === "comm" };
+  };
+}
+
+function fillRow(image: ImageData, number: number, loads: LoadRow): void {
+  const at = number * image.width * 4;
+  const { data } = image;
+  for (let p = loads.first; p <= loads.last; p++) {
+    const load = loads.load[p];
+    if (load <= 0) continue;
+    const i = at + 4 * p;
+    data[i] = loads.red[p] / load;
+    data[i + 1] = loads.green[p] / load;
+    data[i + 2] = loads.blue[p] / load;
+    data[i + 3] = 255 * opacity(load);
+  }
+}
+
+function keptFor(canvas: HTMLCanvasElement, width: number, height: number): Kept {
+  const old = kept.get(canvas);
+  if (old && old.image.width === width && old.image.height === Math.max(height, 1)) return old;
+  const own = canvas.ownerDocument.createElement("canvas");
+  own.width = width;
+  own.height = Math.max(height, 1);
+  const ctx = own.getContext("2d", { willReadFrequently: true })!;
+  const made = { canvas: own, ctx, image: ctx.createImageData(own.width, own.height), loads: new LoadRow(width) };
+  kept.set(canvas, made);
+  return made;
+}
+
+/** Under the kernels of a wide block whose kernels are loads: the tint in which its gaps are seen. */
+function paintTints(sheet: Sheet, strips: readonly Strip[]): void {
+  const { ctx, p } = sheet;
+  for (const { wide, row, y } of strips) {
+    for (const { bars, from, to, many } of wide) {
+      if (!many) continue;
+      const x0 = Math.max(p.scale.x(bars.start[from]), sheet.left);
+      const x1 = Math.min(p.scale.x(bars.end[to - 1]), sheet.right);
+      ctx.fillStyle = p.palette.tint(p.palette.ubatch(bars.ubatch[from] ? bars.ubatch[from] - 1 : null), 0.3);
+      ctx.fillRect(x0, y - row.half, x1 - x0, 2 * row.half);
+    }
+  }
+}
+
+function paintImages(sheet: Sheet, strips: readonly Strip[], store: Kept, tracks: readonly BarTrack[]): void {
+  const { ctx, p } = sheet;
+  const at = Math.round(sheet.left * p.dpr) / p.dpr;
+  ctx.imageSmoothingEnabled = false;
+  for (const { image, row, y, track } of strips) {
+    if (!image) continue;
+    const [first, last] = image;
+    const wide = last - first + 1;
+    const number = tracks.indexOf(track);
+    const x = at + first / p.dpr;
+    ctx.drawImage(store.canvas, first, number, wide, 1, x, y - row.half, wide / p.dpr, 2 * row.half);
+  }
+}
+
+/** Dots along where something waits. */
+function paintWaits(sheet: Sheet, strips: readonly Strip[], first: number): void {
+  const { ctx, p } = sheet;
+  ctx.fillStyle = dashes(ctx, p.palette.waiting, p.dpr);
+  const thick = sheet.thin(1.4);
+  for (const { waits, y } of strips) {
+    for (const [a, b] of waits) {
+      ctx.fillRect((first + a) / p.dpr, sheet.snap(y - thick / 2), (b - a) / p.dpr, thick);
+    }
+  }
+}
+
+/** Stripes where all is communication. */
+function paintStripes(sheet: Sheet, strips: readonly Strip[], first: number): void {
+  const { ctx, p } = sheet;
+  ctx.fillStyle = hatch(ctx, p.palette.hatch, p.dpr);
+  for (const { comm, row, y } of strips) {
+    for (const [a, b] of comm) ctx.fillRect((first + a) / p.dpr, y - row.half, (b - a) / p.dpr, 2 * row.half);
+  }
+}

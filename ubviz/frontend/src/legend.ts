@@ -1,0 +1,85 @@
+/** Under the stage: what the signs mean (those that appear), and one line of numbers. */
+
+import { make } from "./dom";
+import { legendEntries, paintSwatch, type Seen } from "./draw";
+import type { Palette } from "./theme";
+import type { Wire } from "./wire";
+import { visible } from "./words";
+
+const TALL = 16;
+const WIDE = 28;
+
+export class Legend {
+  readonly element = make("ul", { class: "ubviz-legend", "aria-label": "Legend" });
+  #shown = "";
+  #tallest = 0;
+  #room = "";
+
+  /** Rebuilt only when something else is seen; keeps the height it once had in this room: zooming moves nothing. */
+  show(seen: Seen, palette: Palette, dpr: number, room: string): void {
+    const entries = legendEntries(seen, palette);
+    const key = JSON.stringify([entries, palette.name, dpr]);
+    if (key === this.#shown && room === this.#room) return;
+    if (room !== this.#room) this.#tallest = 0;
+    this.#room = room;
+    if (key !== this.#shown) {
+      this.element.replaceChildren(...entries.map((each) => entryOf(each, palette, dpr)));
+    }
+    this.#shown = key;
+    this.element.style.minHeight = "";
+    this.#tallest = Math.max(this.#tallest, this.element.offsetHeight);
+    this.element.style.minHeight = `${this.#tallest}px`;
+  }
+}
+
+interface Entry {
+  entry: string;
+  words: string;
+  /** How wide the sign is, where it is not a box. */
+  wide?: number;
+}
+
+function entryOf(each: Entry, palette: Palette, dpr: number): HTMLElement {
+  const wide = each.wide ?? WIDE;
+  const canvas = make("canvas", { "aria-hidden": "true" });
+  canvas.width = Math.round(wide * dpr);
+  canvas.height = Math.round(TALL * dpr);
+  canvas.style.width = `${wide}px`;
+  canvas.style.height = `${TALL}px`;
+  const ctx = canvas.getContext("2d");
+  if (ctx) {
+    ctx.scale(dpr, dpr);
+    paintSwatch(ctx, palette, each.entry, wide, TALL);
+  }
+  return make("li", {}, canvas, make("span", {}, visible(each.words)));
+}
+
+/** What the block "numbers:S" holds. */
+export interface NumberWords {
+  first: string;
+  rest: string[];
+}
+
+export class Numbers {
+  readonly element = make("p", { class: "ubviz-numbers" });
+  #key = "";
+  #wire: Wire | null = null;
+
+  /** The numbers of a step ("" in a recording without steps); the old ones stand until the new have come. */
+  about(wire: Wire, step: string): void {
+    const key = `numbers:${step}`;
+    if (key === this.#key && wire === this.#wire) return;
+    this.#key = key;
+    this.#wire = wire;
+    const show = (words: NumberWords | null) => {
+      if (key === this.#key && wire === this.#wire) this.#show(words);
+    };
+    wire.json<NumberWords>(key).then(show, () => show(null));
+  }
+
+  #show(words: NumberWords | null): void {
+    if (!words) return this.element.replaceChildren();
+    const rest = words.rest.map((each) => visible(each)).join(" \u00b7 ");
+    this.element.replaceChildren(make("b", {}, visible(words.first)), make("span", {}, rest));
+  }
+}

@@ -1,0 +1,122 @@
+/** The two canvases of a view: what is drawn on them, and where time or columns lie on them now. */
+
+import { clockAxis, columnsOfItem, orderAxis, timeOf, type Axis } from "./axis";
+import type { Item } from "./data";
+import { paintLogical, paintOverlay, paintWall, type Front, type Picture, type Seen } from "./draw";
+import { same } from "./link";
+import { columnScale, columnsFrom, columnsOf } from "./logical";
+import type { Logical, Order } from "./model";
+import type { Range } from "./range";
+import { Scale } from "./scale";
+import type { Scene } from "./scene";
+import type { Shell } from "./shell";
+import { density, sized } from "./surface";
+import type { Palette } from "./theme";
+
+/** Room at the right edge. */
+const PAD = 14;
+
+/** The state of which the base canvas is a picture. */
+export interface Shown {
+  order: Order;
+  range: Range;
+  palette: Palette;
+  width: number;
+}
+
+export class Painter {
+  /** The next columns are as many as can be read, not all that the range stands for: order has just been entered. */
+  entering = true;
+  /** As it was last drawn: what the pointer hits. */
+  picture: Picture | null = null;
+  #columns: { time: Range; columns: [number, number] } | null = null;
+  #known: { key: string; scene: Scene; axis: Axis } | null = null;
+
+  constructor(private readonly shell: Shell) {}
+
+  /** Draw everything but the front. Logical order without its block is an empty stage. */
+  base(scene: Scene, { order, range, palette, width }: Shown): Picture & { seen: Seen } {
+    const { stage, base, front, root } = this.shell;
+    const layout = scene.layout(order);
+    const height = Math.ceil(layout.height);
+    const dpr = density(width, height);
+    stage.style.height = `${height}px`;
+    root.style.setProperty("--ubviz-gutter", `${layout.gutter}px`);
+    sized(base, width, height, dpr);
+    sized(front, width, height, dpr);
+    const ctx = contextOf(base);
+    const scale = new Scale(range, layout.gutter, Math.max(width - PAD, layout.gutter + 1));
+    const picture = { ctx, data: scene.data, layout, palette, scale, width, height, dpr };
+    this.picture = picture;
+    const { logical } = scene;
+    if (order === "logical" && !logical) ctx.clearRect(0, 0, base.width, base.height);
+    const seen: Seen = order === "wall" ? paintWall(picture)
+      : logical ? paintLogical(picture, logical, this.#columnsOf(logical, range)) : new Set();
+    return { ...picture, seen };
+  }
+
+  /** Where time or columns lie now; between two frames ahead of the picture, so that no movement is lost. */
+  axis(scene: Scene, { order, range, width }: Omit<Shown, "palette">): Axis | null {
+    const { logical } = scene;
+    if (order === "logical" && !logical) return null;
+    const columns = order === "logical" ? this.#columnsOf(logical!, range) : null;
+    const key = JSON.stringify([range, columns, width]);
+    if (this.#known?.key === key && this.#known.scene === scene) return this.#known.axis;
+    const layout = scene.layout(order);
+    const right = Math.max(width - PAD, layout.gutter + 1);
+    const axis = columns
+      ? orderAxis(columnScale(logical!, layout, columns, right, scene.measure), columns, logical!)
+      : clockAxis(new Scale(range, layout.gutter, right), scene.index);
+    this.#known = { key, scene, axis };
+    return axis;
+  }
+
+  front(scene: Scene, front: Omit<Front, "columns">): void {
+    if (!this.picture) return;
+    const logical = this.picture.layout.order === "logical" ? scene.logical : null;
+    if (this.picture.layout.order === "logical" && !logical) return;
+    const columns = logical ? (this.#columns?.columns ?? null) : null;
+    paintOverlay({ ...this.picture, ctx: contextOf(this.shell.front) }, { ...front, columns }, logical);
+  }
+
+  /** Go to some columns; the range of time that stands for them. */
+  goToColumns(scene: Scene, columns: Range): [number, number] | null {
+    if (!scene.logical) return null;
+    const time = timeOf(scene.logical, columns);
+    this.#columns = { time, columns: [columns[0], columns[1]] };
+    return time;
+  }
+
+  forget(): void {
+    this.picture = this.#columns = this.#known = null;
+    this.entering = true;
+  }
+
+  /** Begin order anew: as many columns as have room for their words, round an item if there is one. */
+  enter(scene: Scene, { range, width }: Shown, item: Item | null): void {
+    const { logical } = scene;
+    if (!this.entering || !logical) return;
+    this.entering = false;
+    const [first, last] = columnsOf(logical, range);
+    const room = width - PAD - scene.layout("logical").gutter;
+    const fitting = (from: number) => columnsFrom(logical, Math.max(from, first), room, scene.measure);
+    let [from, to] = fitting(first);
+    const at = item ? columnsOfItem(item, logical)[0] : first;
+    if (at > to && at <= last) [from, to] = fitting(at - (to - from) / 2);
+    this.#columns = { time: range, columns: to < last ? [from, to] : [Math.max(from, first), last] };
+  }
+
+  /** The columns last gone to while they stand for the range (several share a moment), else the range's. */
+  #columnsOf(logical: Logical, range: Range): [number, number] {
+    if (!this.#columns || !same(this.#columns.time, range)) {
+      this.#columns = { time: range, columns: columnsOf(logical, range) };
+    }
+    return this.#columns.columns;
+  }
+}
+
+function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const ctx = canvas.getContext("2d");
+  if (!ctx) throw new Error("this browser gives no canvas to draw on");
+  return ctx;
+}

@@ -1,0 +1,77 @@
+/** What all drawing of one picture shares: the context, what is taken of the room for text, what has appeared. */
+
+import type { Picture, Seen } from "./draw";
+import type { LaneRow, Measure } from "./layout";
+import { CAP, clean, measureBy, Room } from "./text";
+
+export class Sheet {
+  readonly ctx: CanvasRenderingContext2D;
+  readonly measure: Measure;
+  readonly room: Room;
+  /** What marks alone have taken: names within bars keep clear of these, and of nothing else. */
+  readonly marks: Room;
+  readonly seen: Seen = new Set();
+  /** The plot: where time is. */
+  readonly left: number;
+  readonly right: number;
+  /** As the context has it: reading it there is slow. */
+  private font = "";
+
+  constructor(readonly p: Picture) {
+    this.ctx = p.ctx;
+    this.measure = measureBy(p.ctx);
+    this.room = new Room(p.width, p.height);
+    this.marks = new Room(p.width, p.height);
+    this.left = p.scale.left;
+    this.right = p.scale.right;
+  }
+
+  takeMark(x0: number, y0: number, x1: number, y1: number): void {
+    this.room.take(x0, y0, x1, y1);
+    this.marks.take(x0, y0, x1, y1);
+  }
+
+  /** To the nearest edge between device pixels. */
+  snap(v: number): number {
+    return Math.round(v * this.p.dpr) / this.p.dpr;
+  }
+
+  /** One device pixel at least. */
+  thin(width: number): number {
+    return Math.max(Math.round(width * this.p.dpr), 1) / this.p.dpr;
+  }
+
+  /** Draw only within the plot, a little beyond its sides. */
+  clipped(draw: () => void, beyond = 0): void {
+    const { ctx, p } = this;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(this.left - beyond, 0, this.right - this.left + 2 * beyond, p.height);
+    ctx.clip();
+    draw();
+    ctx.restore();
+    this.font = "";
+  }
+
+  /** Set a text, centred on y; `at` 0: x is its left, 0.5: its middle, 1: its right. */
+  text(text: string, x: number, y: number, font: string, size: number, colour: string, at = 0): void {
+    const { ctx } = this;
+    if (this.font !== font) ctx.font = this.font = font;
+    ctx.fillStyle = colour;
+    const wide = at ? this.measure(text, font) : 0;
+    ctx.fillText(text, this.snap(x - wide * at), this.snap(y + size * CAP));
+  }
+
+  /** The first of some texts that is no wider than the room. */
+  fit(texts: readonly string[], font: string, room: number): string | null {
+    for (const text of texts) {
+      const shown = clean(text);
+      if (shown && this.measure(shown, font) <= room) return shown;
+    }
+    return null;
+  }
+
+  isThread(row: LaneRow): boolean {
+    return row.group === "threads";
+  }
+}

@@ -1,0 +1,112 @@
+/** The elements of a view and where they stand; what is in them comes from elsewhere. */
+
+import { button, listen, make } from "./dom";
+import { duration } from "./format";
+import { HELP } from "./keys";
+import type { Index } from "./model";
+import { cut } from "./words";
+
+export interface Shell {
+  root: HTMLElement;
+  title: HTMLElement;
+  stage: HTMLElement;
+  base: HTMLCanvasElement;
+  front: HTMLCanvasElement;
+  /** Said in the stage: why it is empty, or for whom it waits. */
+  note: HTMLElement;
+  hint: HTMLElement;
+}
+
+export interface Parts {
+  toolbar: HTMLElement;
+  problem: HTMLElement;
+  details: HTMLElement;
+  keys: HTMLElement;
+  legend: HTMLElement;
+  numbers: HTMLElement;
+  live: HTMLElement;
+}
+
+export function shellOf(parts: Parts): Shell {
+  const id = `ubviz-${Math.random().toString(36).slice(2)}`;
+  const title = make("div", { class: "ubviz-title", dir: "auto" });
+  const hint = make("div", { id, class: "ubviz-unseen" });
+  const base = make("canvas", { class: "ubviz-base", "aria-hidden": "true" });
+  const front = make("canvas", { class: "ubviz-overlay", "aria-hidden": "true" });
+  const note = make("div", { class: "ubviz-note" });
+  note.hidden = true;
+  const stage = make("div", {
+    class: "ubviz-stage", tabindex: "0", role: "application", "aria-roledescription": "timeline",
+    "aria-describedby": id,
+  }, base, front, note);
+  const body = make("div", { class: "ubviz-body" }, stage, parts.keys);
+  const root = make("section", { class: "ubviz ubviz-timeline", role: "group" },
+    make("div", { class: "ubviz-bar" }, title, parts.toolbar), parts.problem, body, parts.legend,
+    parts.numbers, parts.details, hint, parts.live);
+  root.dataset.ubvizState = "loading";
+  root.dataset.ubvizSeq = "0";
+  return { root, title, stage, base, front, note, hint };
+}
+
+/** What a recording is called, for those who see it and for those who do not. */
+export function named({ root, stage, title, hint }: Shell, index: Index): void {
+  const label = cut(index.label, 400);
+  root.setAttribute("aria-label", label);
+  stage.setAttribute("aria-label", label);
+  title.textContent = index.title ? cut(index.title, 120) : "";
+  const lanes = index.lanes.length === 1 ? "1 lane" : `${index.lanes.length} lanes`;
+  hint.textContent = `${lanes}, ${duration(index.end_ns - index.begin_ns)} in all. `
+    + "The arrow keys go from item to item, a question mark shows all keys.";
+}
+
+/** A sentence that something went wrong; it stands until it is dismissed or no longer true. */
+export class Problem {
+  readonly element = make("div", { role: "alert", class: "ubviz-problem" });
+  readonly #words = make("span", { dir: "auto" });
+
+  constructor(dismissed: () => void, signal: AbortSignal) {
+    const dismiss = make("button", { type: "button" }, "Dismiss");
+    listen(dismiss, "click", dismissed, signal);
+    this.element.append(this.#words, dismiss);
+    this.element.hidden = true;
+  }
+
+  show(sentence: string): void {
+    this.element.hidden = sentence === "";
+    if (this.#words.textContent !== sentence) this.#words.textContent = sentence;
+  }
+}
+
+/** The panel that lists the keys. */
+export class KeysPanel {
+  readonly element = make("div", {
+    role: "dialog", "aria-label": "Keys", class: "ubviz-keys", tabindex: "-1",
+  });
+  #before: Element | null = null;
+
+  constructor(closed: () => void, signal: AbortSignal) {
+    const close = button("Close", "Close (Esc)", "Close");
+    listen(close, "click", closed, signal);
+    const list = make("dl", {});
+    for (const [keys, words] of HELP) {
+      list.append(make("dt", {}, ...keys.map((key) => make("kbd", {}, key))), make("dd", {}, words));
+    }
+    const pointer = make("p", {}, "Drag to pan. Scroll to zoom once the timeline has the focus, or with Ctrl."
+      + " Click to select, with Ctrl or Shift to add. Double click to frame.");
+    this.element.append(list, pointer, close);
+    this.element.hidden = true;
+  }
+
+  get open(): boolean {
+    return !this.element.hidden;
+  }
+
+  /** Open it, or close it and lead the focus back to where it came from. */
+  toggle(opener: HTMLElement, stage: HTMLElement): void {
+    this.element.hidden = this.open;
+    opener.setAttribute("aria-expanded", String(this.open));
+    if (this.open) this.#before = document.activeElement;
+    const to = this.open ? this.element : this.#before instanceof HTMLElement ? this.#before : stage;
+    to.focus({ preventScroll: true });
+  }
+}

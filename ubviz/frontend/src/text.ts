@@ -1,0 +1,87 @@
+/** Fonts, how wide a text is, and where there is still room for one: a text fits, or is not there. */
+
+import type { Measure } from "./layout";
+
+const FAMILY = 'Inter, "Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+const fontOf = (weight: number, size: number) => `${weight} ${size}px ${FAMILY}`;
+
+export const LANE_FONT = fontOf(500, 13);
+export const GROUP_FONT = fontOf(600, 10.5);
+export const LABEL = 12;
+export const LABEL_FONT = fontOf(600, LABEL);
+export const SMALL = 10.5;
+export const SMALL_FONT = fontOf(600, SMALL);
+export const NOTE_FONT = fontOf(400, SMALL);
+export const RULER_FONT = fontOf(400, 11);
+export const KEY_FONT = fontOf(600, 12);
+
+/** How far below the middle of the letters the baseline is, as a part of the size: text is centred by its letters. */
+export const CAP = 0.36;
+const MOST_KNOWN = 20_000;
+const known = new Map<string, Map<string, number>>();
+let count = 0;
+let own: CanvasRenderingContext2D | null = null;
+
+/** Widths are asked once for each text and font, of a context of our own: asking changes its font. */
+export function measureBy(ctx: CanvasRenderingContext2D): Measure {
+  return (text, font) => {
+    let widths = known.get(font);
+    if (!widths) known.set(font, (widths = new Map()));
+    let width = widths.get(text);
+    if (width === undefined) {
+      if (++count > MOST_KNOWN) {
+        count = 0;
+        for (const all of known.values()) all.clear();
+      }
+      own ??= ctx.canvas.ownerDocument.createElement("canvas").getContext("2d") ?? ctx;
+      own.font = font;
+      width = own.measureText(text).width;
+      widths.set(text, width);
+    }
+    return width;
+  };
+}
+
+/** One line, whatever a trace calls its things. */
+export function clean(text: string): string {
+  return /[\s\u0000-\u001f]/.test(text) ? text.replace(/[\s\u0000-\u001f]+/g, " ").trim() : text;
+}
+
+/** What is taken of the sheet: boxes in a coarse grid, so that asking stays quick where there are thousands. */
+export class Room {
+  private readonly cells = new Map<number, number[]>();
+  private readonly boxes: number[] = [];
+
+  constructor(private readonly width: number, private readonly height: number) {}
+
+  take(x0: number, y0: number, x1: number, y1: number): void {
+    const number = this.boxes.length;
+    this.boxes.push(x0, y0, x1, y1);
+    this.each(x0, y0, x1, y1, (key) => {
+      const cell = this.cells.get(key);
+      if (cell) cell.push(number);
+      else this.cells.set(key, [number]);
+      return true;
+    });
+  }
+
+  /** Whether a box lies on the sheet, and on nothing that was taken. */
+  free(x0: number, y0: number, x1: number, y1: number): boolean {
+    if (x0 < 0 || y0 < 0 || x1 > this.width || y1 > this.height) return false;
+    const b = this.boxes;
+    return this.each(x0, y0, x1, y1, (key) =>
+      (this.cells.get(key) ?? []).every((n) => x1 <= b[n] || x0 >= b[n + 2] || y1 <= b[n + 1] || y0 >= b[n + 3]));
+  }
+
+  private each(x0: number, y0: number, x1: number, y1: number, use: (key: number) => boolean): boolean {
+    const left = Math.floor(Math.max(x0, 0) / 64);
+    const right = Math.floor(Math.min(x1, this.width) / 64);
+    const bottom = Math.floor(Math.min(y1, this.height) / 16);
+    for (let row = Math.floor(Math.max(y0, 0) / 16); row <= bottom; row++) {
+      for (let column = left; column <= right; column++) {
+        if (!use(row * 4096 + column)) return false;
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,118 @@
+/** Tracks: the parts of a recording that belong to one row of one lane, each there or not yet. */
+
+import { barsOf, flowsOf, gallop, lower, marksOf, upper, type Bars, type Flows, type Marks } from "./columns";
+import type { Part, Track } from "./model";
+
+/** Views of one model share the bytes of a block, and so what is made of them. */
+const made = new WeakMap<ArrayBuffer, Bars | Marks | Flows>();
+
+function shared<T extends Bars | Marks | Flows>(bytes: ArrayBuffer, make: () => T): T {
+  const known = made.get(bytes) as T | undefined;
+  if (known) return known;
+  const fresh = make();
+  made.set(bytes, fresh);
+  return fresh;
+}
+
+/** A place in a track. */
+export interface Place<T> {
+  chunk: T;
+  i: number;
+}
+
+abstract class Parts<T extends { rows: number }> {
+  /** As many as the track has parts, in order of time. */
+  readonly chunks: (T | undefined)[];
+
+  constructor(readonly parts: readonly Part[]) {
+    this.chunks = new Array<T | undefined>(parts.length).fill(undefined);
+  }
+
+  protected abstract decode(part: Part, bytes: ArrayBuffer): T;
+
+  take(number: number, bytes: ArrayBuffer): T {
+    return (this.chunks[number] = shared(bytes, () => this.decode(this.parts[number], bytes) as never));
+  }
+
+  /** What of the track has come and touches a stretch of time. */
+  *within(a: number, b: number): Generator<T> {
+    for (let n = 0; n < this.parts.length; n++) {
+      const chunk = this.chunks[n];
+      if (chunk && this.parts[n].end >= a && this.parts[n].start <= b) yield chunk;
+    }
+  }
+}
+
+abstract class Timed<T extends { rows: number; start: Float64Array; row: Int32Array }> extends Parts<T> {
+  constructor(readonly spec: Track, readonly number: number) {
+    super(spec.parts);
+  }
+
+  /** The first that begins at t or later (`after`: later). */
+  first(t: number, after = false): Place<T> | null {
+    for (const chunk of this.chunks) {
+      if (!chunk || chunk.rows === 0 || chunk.start[chunk.rows - 1] < t) continue;
+      const i = (after ? upper : lower)(chunk.start, t, 0, chunk.rows);
+      if (i < chunk.rows) return { chunk, i };
+    }
+    return null;
+  }
+
+  /** The last that begins at t or before (`before`: before). */
+  last(t: number, before = false): Place<T> | null {
+    for (let n = this.chunks.length - 1; n >= 0; n--) {
+      const chunk = this.chunks[n];
+      if (!chunk || chunk.rows === 0 || chunk.start[0] > t) continue;
+      const i = (before ? lower : upper)(chunk.start, t, 0, chunk.rows) - 1;
+      if (i >= 0) return { chunk, i };
+    }
+    return null;
+  }
+
+  /** The place next to one, in time. */
+  beside({ chunk, i }: Place<T>, direction: -1 | 1): Place<T> | null {
+    if (i + direction >= 0 && i + direction < chunk.rows) return { chunk, i: i + direction };
+    for (let n = this.chunks.indexOf(chunk) + direction; n >= 0 && n < this.chunks.length; n += direction) {
+      const next = this.chunks[n];
+      if (next && next.rows) return { chunk: next, i: direction > 0 ? 0 : next.rows - 1 };
+    }
+    return null;
+  }
+
+  /** Where a row number is; of several places the first. */
+  find(row: number): Place<T> | null {
+    for (const chunk of this.chunks) {
+      const i = chunk ? chunk.row.indexOf(row) : -1;
+      if (chunk && i >= 0) return { chunk, i };
+    }
+    return null;
+  }
+}
+
+export class BarTrack extends Timed<Bars> {
+  protected decode(part: Part, bytes: ArrayBuffer): Bars {
+    return barsOf(part, bytes);
+  }
+}
+
+export class MarkTrack extends Timed<Marks> {
+  protected decode(part: Part, bytes: ArrayBuffer): Marks {
+    return marksOf(part, bytes);
+  }
+}
+
+export class FlowTrack extends Parts<Flows> {
+  protected decode(part: Part, bytes: ArrayBuffer): Flows {
+    return flowsOf(part, bytes);
+  }
+}
+
+/** Visit bars that touch a stretch, of those narrower than `least` ns at most one in `least`. */
+export function visit(bars: Bars, a: number, b: number, least: number, seen: (i: number) => void): void {
+  let i = lower(bars.end, a, 0, bars.rows);
+  while (i < bars.rows && bars.start[i] <= b) {
+    seen(i);
+    const wide = bars.end[i] - bars.start[i] >= least;
+    i = wide ? i + 1 : Math.max(i + 1, gallop(bars.start, bars.start[i] + least, i + 1, bars.rows) - 1);
+  }
+}

@@ -1,0 +1,31 @@
+/** The note in the stage: for whom the view waits (said after a second), or why there is nothing to see. */
+
+import { atEnd } from "./dom";
+
+export const PATIENCE_MS = 1000;
+export const WAITING = "waiting for the kernel";
+
+export class Waiting {
+  #timer = 0;
+
+  constructor(private readonly note: HTMLElement, signal: AbortSignal) {
+    atEnd(signal, () => clearTimeout(this.#timer));
+  }
+
+  /** Something is missing: it may come at once, so this is not said at once. */
+  begin(): void {
+    this.#timer ||= window.setTimeout(() => this.#say(WAITING), PATIENCE_MS);
+  }
+
+  /** All has come; `words` where that is nothing. */
+  end(words = ""): void {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#say(words);
+  }
+
+  #say(words: string): void {
+    this.note.hidden = words === "";
+    if (this.note.textContent !== words) this.note.textContent = words;
+  }
+}
