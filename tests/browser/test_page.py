@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,22 @@ import pytest
 import ubviz
 from tests.browser.scene import UBATCH, middle, place, rows, small
 from tests.browser.watched import Watched
+from tests.drawn import drawn
 from ubviz.trace import Trace
 from ubviz.view.palette import DARK, LIGHT
+
+TRACES = {
+    "small": small,
+    "steps": lambda: drawn("ht", steps=3),
+    "real": lambda: ubviz.example("whole_game_overlapped"),
+}
 
 
 class Saved:
     """A timeline, saved and opened."""
 
-    def __init__(self, page: Watched, trace: Trace, path: Path, **options: Any) -> None:
+    def __init__(self, page: Watched, trace: Trace, path: Path) -> None:
         self.page, self.trace = page, trace
-        ubviz.Timeline(trace, **options).to_html(path)
         page.page.goto(path.as_uri())
         page.painted()
         self.home = page.range()
@@ -40,9 +48,29 @@ class Saved:
         return found
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Trace, Path]]:
+    """A trace of ``TRACES``, and its page: each page is written once."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    @cache
+    def write(name: str, theme: str = "auto") -> tuple[Trace, Path]:
+        trace = TRACES[name]()
+        path = folder / f"{name}-{theme}.html"
+        ubviz.Timeline(trace, theme=theme).to_html(path)
+        return trace, path
+
+    return write
+
+
 @pytest.fixture
-def saved(page: Watched, tmp_path: Path) -> Saved:
-    return Saved(page, small(), tmp_path / "small.html")
+def opened(page: Watched, written: Callable[..., tuple[Trace, Path]]) -> Callable[..., Saved]:
+    return lambda name, theme="auto": Saved(page, *written(name, theme))
+
+
+@pytest.fixture
+def saved(opened: Callable[..., Saved]) -> Saved:
+    return opened("small")
 
 
 def attention(trace: Trace, ubatch: int = 0) -> int:
@@ -89,12 +117,12 @@ def test_its_policy_forbids_the_network_and_other_scripts(saved: Saved) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_both_microbatches_have_their_colour_in_the_lane_of_each_stream(
-    page: Watched, tmp_path: Path, theme: str
+    opened: Callable[..., Saved], theme: str
 ) -> None:
-    saved = Saved(page, small(), tmp_path / "small.html", theme=theme)
+    saved = opened("small", theme)
     for stream in ("compute", "comm"):
-        box = page.lane_box(place(saved.trace, stream))
-        assert min(page.pixels(*UBATCH[theme], box=box)) > 100, stream
+        box = saved.page.lane_box(place(saved.trace, stream))
+        assert min(saved.page.pixels(*UBATCH[theme], box=box)) > 100, stream
 
 
 def test_it_follows_the_colour_scheme(saved: Saved) -> None:
@@ -108,10 +136,8 @@ def test_it_follows_the_colour_scheme(saved: Saved) -> None:
         assert ground == f"rgb({red}, {green}, {blue})"
 
 
-def test_without_scripts_it_is_a_picture(browser: Any, tmp_path: Path) -> None:
-    path = tmp_path / "small.html"
-    timeline = ubviz.Timeline(small())
-    timeline.to_html(path)
+def test_without_scripts_it_is_a_picture(browser: Any, written: Callable[..., tuple[Trace, Path]]) -> None:
+    _, path = written("small")
     context = browser.new_context(java_script_enabled=False, offline=True)
     page = context.new_page()
     page.goto(path.as_uri())
@@ -149,8 +175,9 @@ def test_w_and_s_zoom_and_a_and_d_pan(saved: Saved) -> None:
     assert length(page) > near
 
 
-def test_home_shows_the_step_and_shift_home_everything(page: Watched, tmp_path: Path) -> None:
-    saved = Saved(page, ubviz.example("whole_game_overlapped"), tmp_path / "one.html")
+def test_home_shows_the_step_and_shift_home_everything(opened: Callable[..., Saved]) -> None:
+    saved = opened("real")
+    page = saved.page
     page.stage().focus()
     with page.repainted():
         page.keys("w", "w", "d")
@@ -212,9 +239,9 @@ def test_f_frames_the_selection(saved: Saved) -> None:
 # ---- pointer
 
 
-def test_a_click_shows_the_details_with_the_line_that_launched_it(page: Watched, tmp_path: Path) -> None:
-    trace = ubviz.example("whole_game_overlapped")
-    saved = Saved(page, trace, tmp_path / "one.html")
+def test_a_click_shows_the_details_with_the_line_that_launched_it(opened: Callable[..., Saved]) -> None:
+    saved = opened("real")
+    page, trace = saved.page, saved.trace
     compute = rows(trace, "compute", cat="kernel", operation="experts")
     kernel = max(compute, key=lambda row: trace.spans[row].duration_ns)
     saved.click(kernel)
@@ -239,13 +266,18 @@ def test_a_click_shows_the_details_with_the_line_that_launched_it(page: Watched,
     assert details.is_hidden()
 
 
-def test_a_click_with_ctrl_adds_and_one_beside_clears(saved: Saved) -> None:
+def test_a_click_with_ctrl_adds_and_one_beside_everything_clears(saved: Saved) -> None:
     first, second = attention(saved.trace), attention(saved.trace, ubatch=1)
     saved.click(first)
     saved.page.page.keyboard.down("Control")
     saved.click(second)
     saved.page.page.keyboard.up("Control")
     assert saved.selection() == [["spans", first], ["spans", second]]
+    saved.page.keys("Escape")  # the details lie over the stage
+    top, _ = saved.page.lane(place(saved.trace, "main"))
+    saved.page.page.mouse.click(*saved.page.at(saved.page.x(1_000), top - 6))
+    saved.page.frames()
+    assert saved.selection() == []
 
 
 def test_hovering_shows_a_tip(saved: Saved) -> None:
@@ -331,10 +363,9 @@ def test_it_fits_into_another_width(saved: Saved) -> None:
 # ---- controls, by their names
 
 
-def test_the_controls_do_what_they_are_called(page: Watched, tmp_path: Path) -> None:
-    from tests.drawn import drawn
-
-    saved = Saved(page, drawn("ht", steps=3), tmp_path / "steps.html")
+def test_the_controls_do_what_they_are_called(opened: Callable[..., Saved]) -> None:
+    saved = opened("steps")
+    page = saved.page
     bar = page.page.get_by_role("toolbar", name="Timeline controls")
     whole = length(page)
     with page.repainted():

@@ -138,7 +138,9 @@ class Watched:
         box = stage.bounding_box()
         height = self.page.viewport_size["height"]
         if not 0 < box["y"] + y < height:
-            stage.evaluate('(stage, y) => scrollBy(0, stage.getBoundingClientRect().top + y - innerHeight / 2)', y)
+            stage.evaluate(
+                "(stage, y) => scrollBy(0, stage.getBoundingClientRect().top + y - innerHeight / 2)", y
+            )
             box = stage.bounding_box()
         return box["x"] + x, box["y"] + y
 

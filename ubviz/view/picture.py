@@ -43,8 +43,8 @@ class Picture:
     def __init__(self, figure: Figure | SubFigure, axes: Axes, alt: str, words: str) -> None:
         self.figure = figure
         self.axes = axes
-        self.alt = alt
-        self._words = words
+        self.alt = whole_text(alt)
+        self._words = whole_text(words)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write ``.svg``, ``.png`` (twice the size on screen) or ``.pdf``, by the suffix of the path.
@@ -76,6 +76,15 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"<Picture: {self._words}>"
+
+
+def whole_text(text: str) -> str:
+    """The text; half of a pair of surrogates, which no file and no page can hold, as a question mark.
+
+    >>> whole_text("half \\ud800 pair")
+    'half ? pair'
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _rounded(svg: bytes) -> bytes:

@@ -25,7 +25,7 @@ from .paint.frame import frame_of, last_complete_step
 from .paint.numbers import in_words, numbers_of_step
 from .palette import theme_of
 from .payload import Payload
-from .picture import ORDERS, must_be_trace
+from .picture import ORDERS, must_be_trace, whole_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ class Timeline(anywidget.AnyWidget):
         self._trace = trace
         self._shown: dict[str, Any] = {"step": step, "window": window, "lanes": lanes}
         self._payload = Payload(trace, step=step, window=window, lanes=lanes, title=title)
-        self._words, label = self._say(step, window)
+        self._words, label = map(whole_text, self._say(step, window))
         self._payload.index["label"] = label
         home = self._payload.index["home"]
         super().__init__(view_range=home, order=order, theme=theme, _head=self._payload.head())
@@ -261,7 +261,9 @@ class Timeline(anywidget.AnyWidget):
         """
         state = {name: getattr(self, name) for name in page.STATE}
         text = page.standalone(self._payload, state, self._page_still(), self.alt)
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_text(
+            text, encoding="utf-8", errors="replace"
+        )  # a half of a surrogate pair is no text
 
     def to_picture(self, path: str | os.PathLike[str]) -> None:
         """Write what is shown first as a still picture, ``.svg``, ``.png`` or ``.pdf``."""

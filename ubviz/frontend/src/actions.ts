@@ -1,14 +1,16 @@
 /** What keys and buttons do to the view. */
 
-import { go, timeOf, type Axis } from "./axis";
+import { go, type Axis } from "./axis";
 import type { Item } from "./data";
 import { follow } from "./fields";
 import { same } from "./link";
 import type { Row } from "./model";
 import { stepAt } from "./range";
+import type { Scene } from "./scene";
 import { rowOf } from "./selection";
 import type { Timeline } from "./timeline";
 import type { Act } from "./toolbar";
+import { across, along, type Stand } from "./walk";
 
 const ZOOM = 1.5;
 const PAN = 0.15;
@@ -19,6 +21,7 @@ export function perform(view: Timeline, act: Act | { select: Row }): void {
   if (act === "escape") return escape(view);
   if (!axis || !scene) return;
   if (typeof act === "object") return select(view, scene.data.item(act.select));
+  const at = () => stand(view, axis, scene);
   switch (act) {
     case "zoom in": return view.goTo(go.zoom(axis, ZOOM, anchor(view, axis)));
     case "zoom out": return view.goTo(go.zoom(axis, 1 / ZOOM, anchor(view, axis)));
@@ -28,10 +31,10 @@ export function perform(view: Timeline, act: Act | { select: Row }): void {
     case "show all": return view.order === "wall" ? view.goToTime(axis.all) : view.goTo(axis.all);
     case "previous step": return toStep(view, -1);
     case "next step": return toStep(view, 1);
-    case "previous item": return along(view, -1);
-    case "next item": return along(view, 1);
-    case "lane above": return across(view, -1);
-    case "lane below": return across(view, 1);
+    case "previous item": return selectOr(view, along(at(), -1), "the first on this lane");
+    case "next item": return selectOr(view, along(at(), 1), "the last on this lane");
+    case "lane above": return selectOr(view, across(at(), -1), "the top lane");
+    case "lane below": return selectOr(view, across(at(), 1), "the bottom lane");
     case "to cause": return alongFlow(view, "causes");
     case "to effect": return alongFlow(view, "effects");
     case "frame":
@@ -76,41 +79,20 @@ function anchor(view: Timeline, axis: Axis): number {
   return places.find((at) => at >= a && at <= b) ?? (a + b) / 2;
 }
 
-/** The moment from which one starts where nothing is selected. */
-function now(view: Timeline): number {
-  const logical = view.order === "logical" ? view.scene?.logical : null;
-  const [a, b] = logical && view.axis ? timeOf(logical, view.axis.range) : view.range;
+/** Where one stands, for going on from there. */
+function stand(view: Timeline, axis: Axis, scene: Scene): Stand {
+  const [a, b] = axis.range;
   const cursor = view.link.get("cursor");
-  return typeof cursor === "number" && cursor >= a && cursor <= b ? cursor : (a + b) / 2;
+  const at = typeof cursor === "number" ? axis.moment(cursor) : NaN;
+  return {
+    data: scene.data, lanes: scene.index.lanes.length, item: view.items.primary, axis,
+    here: at >= a && at <= b ? at : (a + b) / 2, logical: view.order === "logical" ? scene.logical : null,
+  };
 }
 
-function along(view: Timeline, direction: -1 | 1): void {
-  const { primary } = view.items;
-  const data = view.scene?.data;
-  if (!data) return;
-  if (!primary) return select(view, firstOn(view, 0, 1));
-  const item = data.neighbour(primary, direction);
+function selectOr(view: Timeline, item: Item | null, words: string): void {
   if (item) select(view, item);
-  else view.live.say(direction < 0 ? "the first on this lane" : "the last on this lane");
-}
-
-function across(view: Timeline, direction: -1 | 1): void {
-  const { primary } = view.items;
-  const item = primary ? firstOn(view, primary.lane + direction, direction) : firstOn(view, 0, 1);
-  if (item) select(view, item);
-  else view.live.say(direction < 0 ? "the top lane" : "the bottom lane");
-}
-
-/** The nearest item on this lane, or on the next in the direction that has any. */
-function firstOn(view: Timeline, lane: number, direction: -1 | 1): Item | null {
-  const { scene, items: { primary } } = view;
-  if (!scene) return null;
-  const t = primary ? (primary.start + primary.end) / 2 : now(view);
-  for (let at = lane; at >= 0 && at < scene.index.lanes.length; at += direction) {
-    const item = scene.data.nearest(at, t);
-    if (item) return item;
-  }
-  return null;
+  else view.live.say(words);
 }
 
 function alongFlow(view: Timeline, way: "causes" | "effects"): void {
@@ -118,8 +100,7 @@ function alongFlow(view: Timeline, way: "causes" | "effects"): void {
   if (!scene || !primary) return;
   const end = follow(way, scene.data.flowsOf(rowOf(primary))[way]);
   const item = end && scene.data.item(end.row);
-  if (item) select(view, item);
-  else view.live.say(way === "causes" ? "no cause was recorded" : "no effect was recorded");
+  selectOr(view, item, way === "causes" ? "no cause was recorded" : "no effect was recorded");
 }
 
 function toStep(view: Timeline, direction: -1 | 1): void {

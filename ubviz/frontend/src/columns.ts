@@ -45,7 +45,10 @@ export interface Flows {
   toRow: Column;
 }
 
-/** How long spans of each class (a style and a microbatch) have lasted before each row: loads by subtraction. */
+/**
+ * How long spans of each class (a style and a microbatch) have lasted before each row: loads by
+ * subtraction.
+ */
 export interface Loads {
   classes: { style: number; ubatch: number }[];
   of: Uint8Array;
@@ -64,9 +67,14 @@ export function barsOf(part: Part, bytes: ArrayBuffer): Bars {
   const styles = column("style");
   const marked = styles instanceof Uint8Array ? styles : Uint8Array.from(styles);
   return {
-    rows: part.rows, start, end,
+    rows: part.rows,
+    start,
+    end,
     style: marked.map((style) => style & STYLE),
-    ubatch: column("ubatch"), name: column("name"), op: column("op"), layer: column("layer"),
+    ubatch: column("ubatch"),
+    name: column("name"),
+    op: column("op"),
+    layer: column("layer"),
     row: rowsOf(column("row"), part.row0),
     blocks: blocksOf(marked),
     loads: null,
@@ -78,7 +86,9 @@ export function marksOf(part: Part, bytes: ArrayBuffer): Marks {
   return {
     rows: part.rows,
     start: summed(column("gap"), part.start),
-    kind: column("kind"), ubatch: column("ubatch"), text: column("text"),
+    kind: column("kind"),
+    ubatch: column("ubatch"),
+    text: column("text"),
     row: rowsOf(column("row"), part.row0),
   };
 }
@@ -87,10 +97,16 @@ export function flowsOf(part: Part, bytes: ArrayBuffer): Flows {
   const column = reader(part, bytes);
   const from = summed(column("gap"), part.start);
   return {
-    rows: part.rows, from, to: ends(from, column("dt")), kind: column("kind"),
-    fromLane: column("from_lane"), toLane: column("to_lane"),
-    fromTable: column("from_table"), toTable: column("to_table"),
-    fromRow: column("from_row"), toRow: column("to_row"),
+    rows: part.rows,
+    from,
+    to: ends(from, column("dt")),
+    kind: column("kind"),
+    fromLane: column("from_lane"),
+    toLane: column("to_lane"),
+    fromTable: column("from_table"),
+    toTable: column("to_table"),
+    fromRow: column("from_row"),
+    toRow: column("to_row"),
   };
 }
 
@@ -113,7 +129,12 @@ function reader(part: Part, bytes: ArrayBuffer): (name: string) => Column {
   };
 }
 
-function columnAt([name, dtype, value]: ColumnSpec, bytes: ArrayBuffer, offset: number, rows: number): Column {
+function columnAt(
+  [name, dtype, value]: ColumnSpec,
+  bytes: ArrayBuffer,
+  offset: number,
+  rows: number,
+): Column {
   switch (dtype) {
     case "const":
       return constant(value ?? 0, rows);
@@ -157,7 +178,8 @@ function rowsOf(gaps: Column, row0: number): Int32Array {
 }
 
 /**
- * Where blocks begin. A part that begins in the middle of an operation begins a block of its own: blocks do not cross
+ * Where blocks begin. A part that begins in the middle of an operation begins a block of its own: blocks
+ * do not cross
  * parts. Where no block is marked at all (threads, waits) each row is one.
  */
 function blocksOf(styles: Uint8Array): Uint32Array {
@@ -187,7 +209,8 @@ export function loadsOf(bars: Bars): Loads {
   const before = classes.map(() => new Float64Array(bars.rows + 1));
   for (let c = 0; c < before.length; c++) {
     const sums = before[c];
-    for (let i = 0; i < bars.rows; i++) sums[i + 1] = sums[i] + (of[i] === c ? bars.end[i] - bars.start[i] : 0);
+    for (let i = 0; i < bars.rows; i++)
+      sums[i + 1] = sums[i] + (of[i] === c ? bars.end[i] - bars.start[i] : 0);
   }
   return (bars.loads = { classes, of, before });
 }

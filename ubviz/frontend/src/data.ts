@@ -53,7 +53,10 @@ export class Data {
   private answers: { version: number; of: Map<string, Ends> } = { version: -1, of: new Map() };
   private short: { version: number; of: Map<string, string> } = { version: -1, of: new Map() };
 
-  constructor(readonly index: Index, readonly facts: Facts) {
+  constructor(
+    readonly index: Index,
+    readonly facts: Facts,
+  ) {
     this.byLane = index.lanes.map(() => []);
     index.tracks.forEach((spec, number) => {
       const track = isBars(spec.layer) ? new BarTrack(spec, number) : new MarkTrack(spec, number);
@@ -65,7 +68,10 @@ export class Data {
     this.loader = new Loader([...this.bars, ...this.marks, this.flows]);
   }
 
-  /** Ask for the parts of `want` first, then for the rest; `onPart` after each that came. Each is asked for once. */
+  /**
+   * Ask for the parts of `want` first, then for the rest; `onPart` after each that came. Each is asked for
+   * once.
+   */
   load(wire: Wire, want: readonly [number, number], onPart: () => void, signal: AbortSignal): Promise<void> {
     return this.loader.load(wire, want, signal, (track, chunk) => {
       if (track instanceof BarTrack) this.note(track, chunk as Bars);
@@ -118,10 +124,14 @@ export class Data {
     const mine = tracks.findIndex((track) => this.placeOf(track, item) !== null);
     let best: { track: AnyTrack; place: AnyPlace } | null = null;
     tracks.forEach((track, number) => {
-      // At one moment tracks have their order: what comes later in it is reached when going on at that moment.
+      // At one moment tracks have their order: what comes later in it is reached when going on there.
       const passed = direction > 0 ? number < mine : number > mine;
-      let place = number === mine ? this.step(track, this.placeOf(track, item)!, direction)
-        : direction > 0 ? track.first(item.start, passed) : track.last(item.start, passed);
+      let place =
+        number === mine
+          ? this.step(track, this.placeOf(track, item)!, direction)
+          : direction > 0
+            ? track.first(item.start, passed)
+            : track.last(item.start, passed);
       while (place && (this.isEcho(track, place) || isSame(track, place, item))) {
         place = this.step(track, place, direction);
       }
@@ -167,8 +177,10 @@ export class Data {
     for (const flows of this.flows.chunks) {
       if (!flows) continue;
       for (let i = 0; i < flows.rows; i++) {
-        if (flows.toRow[i] === row[1] && flows.toTable[i] === table) causes.push(this.flowEnd(flows, i, false));
-        if (flows.fromRow[i] === row[1] && flows.fromTable[i] === table) effects.push(this.flowEnd(flows, i, true));
+        if (flows.toRow[i] === row[1] && flows.toTable[i] === table)
+          causes.push(this.flowEnd(flows, i, false));
+        if (flows.fromRow[i] === row[1] && flows.fromTable[i] === table)
+          effects.push(this.flowEnd(flows, i, true));
       }
     }
     return { causes, effects };
@@ -186,9 +198,14 @@ export class Data {
 
   private barItem(track: BarTrack, { chunk, i }: Place<Bars>): Item {
     return {
-      table: track.spec.table, row: chunk.row[i], lane: track.spec.lane, sub: track.spec.sub,
-      start: chunk.start[i], end: chunk.end[i],
-      style: this.index.styles[chunk.style[i]] ?? null, kind: null,
+      table: track.spec.table,
+      row: chunk.row[i],
+      lane: track.spec.lane,
+      sub: track.spec.sub,
+      start: chunk.start[i],
+      end: chunk.end[i],
+      style: this.index.styles[chunk.style[i]] ?? null,
+      kind: null,
       ubatch: chunk.ubatch[i] ? chunk.ubatch[i] - 1 : null,
       name: this.facts.names[chunk.name[i]] ?? "",
       op: chunk.op[i] ? (this.facts.names[chunk.op[i] - 1] ?? null) : null,
@@ -200,15 +217,24 @@ export class Data {
     const kind = this.index.kinds[chunk.kind[i]] ?? "";
     const text = chunk.text[i] ? this.facts.names[chunk.text[i] - 1] : "";
     return {
-      table: track.spec.table, row: chunk.row[i], lane: track.spec.lane, sub: track.spec.sub,
-      start: chunk.start[i], end: chunk.start[i], style: null, kind,
-      ubatch: chunk.ubatch[i] ? chunk.ubatch[i] - 1 : null, name: text || kind, op: null, layer: null,
+      table: track.spec.table,
+      row: chunk.row[i],
+      lane: track.spec.lane,
+      sub: track.spec.sub,
+      start: chunk.start[i],
+      end: chunk.start[i],
+      style: null,
+      kind,
+      ubatch: chunk.ubatch[i] ? chunk.ubatch[i] - 1 : null,
+      name: text || kind,
+      op: null,
+      layer: null,
     };
   }
 
   /** Where an item is in a track; by its start too, because the bars of a thread share one row. */
   private placeOf(track: AnyTrack, item: Item): AnyPlace | null {
-    if (track.spec.table !== item.table || (track instanceof BarTrack) !== (item.kind === null)) return null;
+    if (track.spec.table !== item.table || track instanceof BarTrack !== (item.kind === null)) return null;
     let place: AnyPlace | null = track.first(item.start);
     while (place && place.chunk.start[place.i] === item.start) {
       if (place.chunk.row[place.i] === item.row) return place;
@@ -249,6 +275,9 @@ function isBars(layer: TrackLayer): boolean {
 }
 
 function isSame(track: AnyTrack, place: AnyPlace, item: Item): boolean {
-  return track.spec.table === item.table && place.chunk.row[place.i] === item.row
-    && place.chunk.start[place.i] === item.start;
+  return (
+    track.spec.table === item.table &&
+    place.chunk.row[place.i] === item.row &&
+    place.chunk.start[place.i] === item.start
+  );
 }

@@ -26,20 +26,18 @@ export interface Loaded {
 }
 
 export class Details {
-  readonly element = make("aside", {
-    role: "region", "aria-label": "Details", class: "ubviz-details", tabindex: "-1",
-  });
-  readonly #body = make("div", { class: "ubviz-details-body" });
-  readonly #swatch = make("span", { class: "ubviz-swatch", "aria-hidden": "true" });
-  readonly #heading = make("strong", { class: "ubviz-heading", dir: "auto" });
-  readonly #below = make("div", { class: "ubviz-below", dir: "auto" });
+  readonly element = make("aside.details", { role: "region", "aria-label": "Details", tabindex: "-1" });
+  readonly #body = make("div.details-body");
+  readonly #swatch = make("span.swatch", { "aria-hidden": "true" });
+  readonly #heading = make("strong.heading", { dir: "auto" });
+  readonly #below = make("div.below", { dir: "auto" });
   #asked: AbortController | null = null;
 
   constructor(private readonly host: DetailsHost, private readonly signal: AbortSignal) {
     const close = button("Close details", "Close details (Esc)", icon(CROSS));
     listen(close, "click", () => host.close(), signal);
-    const words = make("div", { class: "ubviz-named" }, this.#heading, this.#below);
-    this.element.append(make("div", { class: "ubviz-details-head" }, this.#swatch, words, close), this.#body);
+    const words = make("div.named", this.#heading, this.#below);
+    this.element.append(make("div.details-head", this.#swatch, words, close), this.#body);
     this.element.hidden = true;
   }
 
@@ -60,11 +58,11 @@ export class Details {
     this.#swatch.style.background = palette.ubatch(item.ubatch);
     this.#heading.textContent = cut(nameOf(item), 80);
     this.#below.textContent = count > 1 ? `${sortOf(item)} · one of ${count} selected` : sortOf(item);
-    const fields = make("dl", {}, ...fieldRows(firstFields(item, index)));
-    const note = make("p", { class: "ubviz-wait" });
-    const source = make("div", { class: "ubviz-source" });
-    const columns = make("dl", { class: "ubviz-columns" });
-    const causes = make("div", { class: "ubviz-causes" }, this.#flows(item, data, index), note, source);
+    const fields = make("dl", ...fieldRows(firstFields(item, index)));
+    const note = make("p.wait");
+    const source = make("div.source");
+    const columns = make("dl.columns");
+    const causes = make("div.causes", this.#flows(item, data, index), note, source);
     this.#body.replaceChildren(fields, causes, columns);
     this.#body.scrollTop = 0;
     this.element.hidden = false;
@@ -73,10 +71,10 @@ export class Details {
 
   #flows(item: Item, data: Data, index: Index): HTMLElement {
     const { causes, effects } = data.flowsOf([item.table, item.row]);
-    const list = make("div", { class: "ubviz-flows" });
+    const list = make("div.flows");
     for (const [way, ends] of [["causes", causes], ["effects", effects]] as const) {
       for (const end of ends.slice(0, MOST_FLOWS)) list.append(this.#flowButton(way, end, data, index));
-      if (ends.length > MOST_FLOWS) list.append(make("p", {}, `and ${ends.length - MOST_FLOWS} more ${way}`));
+      if (ends.length > MOST_FLOWS) list.append(make("p", `and ${ends.length - MOST_FLOWS} more ${way}`));
     }
     return list;
   }
@@ -84,8 +82,8 @@ export class Details {
   #flowButton(way: "causes" | "effects", end: FlowEnd, data: Data, index: Index): HTMLElement {
     const words = flowWords(way, end, data.item(end.row), index);
     const [start, rest] = [words.slice(0, words.indexOf(" ", 7)), words.slice(words.indexOf(" ", 7))];
-    const made = make("button", { type: "button", title: end.kind, class: "ubviz-flow" },
-      make("span", {}, start), make("bdi", {}, rest));
+    const made = make("button.flow", { type: "button", title: end.kind },
+      make("span", start), make("bdi", rest));
     listen(made, "click", () => this.host.select(end.row), this.signal);
     return made;
   }
@@ -121,19 +119,23 @@ async function rowOf(wire: Wire, index: Index, row: Row): Promise<RowData> {
 }
 
 function fieldRows(fields: readonly Field[]): HTMLElement[] {
-  return fields.flatMap(([term, value]) => [make("dt", {}, term), make("dd", { dir: "auto" }, value)]);
+  return fields.flatMap(([term, value]) => [make("dt", term), make("dd", { dir: "auto" }, value)]);
 }
 
 /** "moe.py:41 in experts" and its lines, the current one marked. */
 function sourceParts(sources: readonly Source[], site: unknown, calls: boolean): HTMLElement[] {
   if (typeof site !== "string" || !site) return [];
   const found = excerpt(sources, site, calls ? 1 : AROUND);
-  const caption = make("p", {}, ...(calls ? ["called from "] : []), make("code", {}, cut(site, 120)));
+  const caption = make("p", ...(calls ? ["called from "] : []), make("code", cut(site, 120)));
   if (!found) return [caption];
   caption.append(` in ${cut(found.function, 80)}`);
   const lines = found.lines.map(({ number, text, current }) => {
-    const mark: Record<string, string> = current ? { class: "ubviz-current", "aria-current": "true" } : {};
-    return make("span", mark, make("i", {}, String(number)), text + "\n");
+    const line = make("span", make("i", String(number)), text + "\n");
+    if (current) {
+      line.className = "ubviz-current";
+      line.ariaCurrent = "true";
+    }
+    return line;
   });
   return [caption, make("pre", { tabindex: "0", "aria-label": `source of ${found.function}` }, ...lines)];
 }

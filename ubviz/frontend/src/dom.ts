@@ -1,13 +1,21 @@
 /** Making elements. Text from traces comes in as text nodes only; there is no way here to write markup. */
 
-type Attributes = Record<string, string>;
+type Part = Node | string | Record<string, string>;
 
+/**
+ * An element with its class (without the prefix all of ours have), its attributes and what is in it:
+ * make("p.note", { dir: "auto" }, "text").
+ */
 export function make<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attributes: Attributes = {}, ...children: (Node | string)[]
+  what: K | `${K}.${string}`, ...parts: Part[]
 ): HTMLElementTagNameMap[K] {
+  const [tag, name] = what.split(".") as [K, string?];
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
+  if (name) element.className = "ubviz-" + name;
+  for (const part of parts) {
+    if (typeof part === "string" || part instanceof Node) element.append(part);
+    else for (const [key, value] of Object.entries(part)) element.setAttribute(key, value);
+  }
   return element;
 }
 

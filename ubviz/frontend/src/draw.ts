@@ -42,13 +42,21 @@ export function paintLogical(p: Picture, logical: Logical, columns: [number, num
   return order(p, logical, columns);
 }
 
-/** Selection, hovered, cursor, and the flows of the selection; on its own transparent canvas, cleared first. */
+/**
+ * Selection, hovered, cursor, and the flows of the selection; on its own transparent canvas, cleared first.
+ */
 export function paintOverlay(p: Picture, front: Front, logical: Logical | null): void {
   overlay(p, front, logical);
 }
 
 /** The sign of a legend's entry, within w by h pixels (the context is scaled by the caller). */
-export function paintSwatch(ctx: CanvasRenderingContext2D, palette: Palette, entry: string, w: number, h: number): void {
+export function paintSwatch(
+  ctx: CanvasRenderingContext2D,
+  palette: Palette,
+  entry: string,
+  w: number,
+  h: number,
+): void {
   swatch(ctx, palette, entry, w, h);
 }
 

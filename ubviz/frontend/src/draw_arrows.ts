@@ -41,7 +41,11 @@ function shownOf(flows: Flows, kinds: readonly string[]): Shown {
       places.push(i);
       longest = Math.max(longest, flows.to[i] - flows.from[i]);
     }
-    known = { places: Uint32Array.from(places), from: Float64Array.from(places, (i) => flows.from[i]), longest };
+    known = {
+      places: Uint32Array.from(places),
+      from: Float64Array.from(places, (i) => flows.from[i]),
+      longest,
+    };
     shown.set(flows, known);
   }
   return known;
@@ -69,14 +73,7 @@ export function paintArrows(sheet: Sheet, marks: readonly Diamond[]): void {
     let i = from;
     while (i < to) {
       const until = apart ? gallop(found.from, found.from[i] + apart / scale.k, i + 1, to) : i + 1;
-      // Of a crowded stretch one arrow of each of the first few kinds and ways.
-      const ways = new Set<number>();
-      for (let n = i; n < Math.min(until, i + 4); n++) {
-        const place = found.places[n];
-        const way = (flows.kind[place] * 256 + flows.fromLane[place]) * 256 + flows.toLane[place];
-        if (!ways.has(way)) arrows.push(...arrowsOf(sheet, flows, place, at));
-        ways.add(way);
-      }
+      arrows.push(...arrowsOf(sheet, flows, found.places[i], at)); // of a crowded stretch only the first
       i = until;
     }
   }
@@ -116,8 +113,10 @@ function flights(sheet: Sheet, a: LaneRow, b: LaneRow, sent: number, received: n
     const flight = flightOf(track, sent, received);
     if (!flight) continue;
     const kind = "send -> receive";
-    return [between(a, air, scale.x(sent), scale.x(flight[0]), kind),
-      between(air, b, scale.x(flight[1]), scale.x(Math.max(received, flight[1])), kind)];
+    return [
+      between(a, air, scale.x(sent), scale.x(flight[0]), kind),
+      between(air, b, scale.x(flight[1]), scale.x(Math.max(received, flight[1])), kind),
+    ];
   }
   return [between(a, b, scale.x(sent), scale.x(received), "send -> receive")];
 }
@@ -145,26 +144,33 @@ function draw(sheet: Sheet, arrows: readonly Arrow[], fine: boolean, crowded: bo
   }
 }
 
-/** Stroke arrows and fill their heads, each all at once; a hook's is dashed. */
+/** Stroke arrows and fill their heads; a hook's is dashed. */
 export function strokeArrows(
-  sheet: Sheet, arrows: readonly Arrow[], colour: string, width: number, size: number,
+  sheet: Sheet,
+  arrows: readonly Arrow[],
+  colour: string,
+  width: number,
+  size: number,
 ): void {
   const { ctx } = sheet;
   ctx.strokeStyle = colour;
   ctx.fillStyle = colour;
   ctx.lineWidth = width;
-  for (const dashed of [false, true]) {
-    const mine = arrows.filter((arrow) => (arrow.kind === "register -> run") === dashed);
-    if (!mine.length) continue;
-    ctx.setLineDash(dashed ? [3.4, 2.2] : []);
-    ctx.beginPath();
-    for (const { x0, y0, x1, y1 } of mine) {
-      const back = Math.min(size, Math.abs(y1 - y0) * 0.6) * 0.8;
-      swing(ctx, x0, y0, x1, y1 > y0 ? y1 - back : y1 + back);
+  for (const { x0, y0, x1, y1, kind } of arrows) {
+    const back = Math.min(size, Math.abs(y1 - y0) * 0.6) * 0.8;
+    const end = y1 > y0 ? y1 - back : y1 + back;
+    const dashed = kind === "register -> run";
+    if (Math.abs(x1 - x0) < 1 && !dashed) {
+      ctx.fillRect((x0 + x1 - width) / 2, Math.min(y0, end), width, Math.abs(end - y0));
+      continue;
     }
+    // Each a path of its own: one path of all would be slow, because it is as large as the picture.
+    if (dashed) ctx.setLineDash([3.4, 2.2]);
+    ctx.beginPath();
+    swing(ctx, x0, y0, x1, end);
     ctx.stroke();
+    if (dashed) ctx.setLineDash([]);
   }
-  ctx.setLineDash([]);
   if (size <= 0) return;
   ctx.beginPath();
   for (const { x1, y0, y1 } of arrows) head(ctx, x1, y1, 0, y1 - y0, Math.min(size, Math.abs(y1 - y0) * 0.6));

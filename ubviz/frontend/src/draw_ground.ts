@@ -64,7 +64,7 @@ export function paintRuler(sheet: Sheet): void {
 }
 
 /** Further apart where the labels are long: deep within a recording they have many digits. */
-function rulerMarks(sheet: Sheet): [number, string][] {
+export function rulerMarks(sheet: Sheet): [number, string][] {
   const { scale, data } = sheet.p;
   const zero = data.index.origin_ns;
   const marks = (apart: number) => rulerOf(scale.start - zero, scale.end - zero, scale.room, apart);
@@ -73,7 +73,10 @@ function rulerMarks(sheet: Sheet): [number, string][] {
   return widest + 22 > APART ? marks(widest + 22) : first;
 }
 
-/** Where layers begin, on the line of the title of the streams; where there are several steps, on that of threads. */
+/**
+ * Where layers begin, on the line of the title of the streams; where there are several steps, on that of
+ * threads.
+ */
 export function paintBegins(sheet: Sheet): void {
   const { layout, data } = sheet.p;
   const several = new Set(layout.rows.map((row) => data.index.lanes[row.lane].rank)).size > 1;
@@ -85,7 +88,10 @@ export function paintBegins(sheet: Sheet): void {
   }
   const threads = layout.titles.find((title) => title.group === "threads");
   if (threads && data.index.steps.length > 1) {
-    const { starts, texts } = beginsOf(data.index.steps.map(([step, begin]) => [begin, step]), "step");
+    const { starts, texts } = beginsOf(
+      data.index.steps.map(([step, begin]) => [begin, step]),
+      "step",
+    );
     paintMarks(sheet, threads.y, starts, texts);
   }
 }
@@ -100,7 +106,8 @@ function paintMarks(sheet: Sheet, y: number, starts: number[], texts: string[]):
   const to = lower(starts, p.scale.end, from, starts.length);
   const wide = from < to ? sheet.measure(texts[to - 1], NOTE_FONT) + 20 : 1;
   const most = Math.max((sheet.right - sheet.left) / wide, 1);
-  const roomy = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find((n) => (to - from) / n <= most) ?? to;
+  const roomy =
+    [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find((n) => (to - from) / n <= most) ?? to;
   // Multiples of the stride, so that which are named does not change with every step of panning.
   for (let i = Math.ceil(from / roomy) * roomy; i < to; i += roomy) {
     const x = p.scale.x(starts[i]);

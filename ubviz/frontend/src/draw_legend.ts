@@ -17,31 +17,51 @@ export interface Entry {
 const SWATCH = 24;
 const MARK = 12;
 const KINDS: Record<string, string> = {
-  comm: "communication", copy: "copy", other: "unclassified", transfer: "in flight", gap: "gap between kernels",
-  device: "blocked by device", waiting: "waiting",
+  comm: "communication",
+  copy: "copy",
+  other: "unclassified",
+  transfer: "in flight",
+  gap: "gap between kernels",
+  device: "blocked by device",
+  waiting: "waiting",
 };
 const ARROWS: Record<string, string> = {
-  "set -> wake": "set wakes", "record -> wait": "record releases", "send -> receive": "data moves",
+  "set -> wake": "set wakes",
+  "record -> wait": "record releases",
+  "send -> receive": "data moves",
 };
 const MARKS: Record<string, string> = {
-  record: "event recorded", released: "wait ends", arrives: "arrives", clears: "clears its flag",
+  record: "event recorded",
+  released: "wait ends",
+  arrives: "arrives",
+  clears: "clears its flag",
 };
 
 export function entriesOf(seen: Seen): Entry[] {
   const numbers = [...seen].filter((key) => key.startsWith("ubatch ")).map((key) => Number(key.slice(7)));
   numbers.sort((a, b) => a - b);
   const first = numbers.length ? String(numbers[0]) : "-";
-  const found: Entry[] = numbers.map((n) => ({ entry: `plain ${n}`, words: `microbatch ${n}`, wide: SWATCH }));
+  const found: Entry[] = numbers.map((n) => ({
+    entry: `plain ${n}`,
+    words: `microbatch ${n}`,
+    wide: SWATCH,
+  }));
   if (seen.has("main")) {
-    found.unshift({ entry: "plain -", words: numbers.length ? "no microbatch" : "computation", wide: SWATCH });
+    found.unshift({
+      entry: "plain -",
+      words: numbers.length ? "no microbatch" : "computation",
+      wide: SWATCH,
+    });
   }
   for (const [key, words] of Object.entries(KINDS)) {
     if (seen.has(key)) found.push({ entry: `${key} ${first}`, words, wide: SWATCH });
   }
   const arrows = Object.keys(ARROWS).filter((key) => seen.has(key));
-  if (arrows.length) found.push({ entry: "arrow", words: arrows.map((key) => ARROWS[key]).join(", "), wide: SWATCH });
+  if (arrows.length)
+    found.push({ entry: "arrow", words: arrows.map((key) => ARROWS[key]).join(", "), wide: SWATCH });
   if (seen.has("register -> run")) found.push({ entry: "hook", words: "hook runs", wide: SWATCH });
-  for (const [key, words] of Object.entries(MARKS)) if (seen.has(key)) found.push({ entry: key, words, wide: MARK });
+  for (const [key, words] of Object.entries(MARKS))
+    if (seen.has(key)) found.push({ entry: key, words, wide: MARK });
   return [...found, ...keysOf(seen)];
 }
 
@@ -55,7 +75,13 @@ function keysOf(seen: Seen): Entry[] {
   });
 }
 
-export function swatch(ctx: CanvasRenderingContext2D, palette: Palette, entry: string, w: number, h: number): void {
+export function swatch(
+  ctx: CanvasRenderingContext2D,
+  palette: Palette,
+  entry: string,
+  w: number,
+  h: number,
+): void {
   const [key, of = ""] = entry.split(" ");
   const dpr = ctx.getTransform().a || 1;
   const colour = palette.ubatch(of === "" || of === "-" ? null : Number(of));
@@ -109,7 +135,13 @@ function mark(ctx: CanvasRenderingContext2D, palette: Palette, x: number, y: num
 }
 
 function box(
-  ctx: CanvasRenderingContext2D, palette: Palette, key: string, colour: string, w: number, h: number, dpr: number,
+  ctx: CanvasRenderingContext2D,
+  palette: Palette,
+  key: string,
+  colour: string,
+  w: number,
+  h: number,
+  dpr: number,
 ): void {
   const tall = Math.min(h, 13);
   const [y0, y1] = [(h - tall) / 2, (h + tall) / 2];
@@ -140,4 +172,3 @@ function box(
     ctx.globalAlpha = 1;
   }
 }
-

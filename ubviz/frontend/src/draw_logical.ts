@@ -9,7 +9,6 @@ import { outlined } from "./draw_streams";
 import { rowOfLane, type LaneRow } from "./layout";
 import { columnScale, seenColumns, type ColumnScale } from "./logical";
 import type { Logical } from "./model";
-import { dashes, hatch } from "./patterns";
 import { diamond, rectangle, ring } from "./shapes";
 import { Sheet } from "./sheet";
 import { clean, NOTE_FONT, SMALL, SMALL_FONT } from "./text";
@@ -87,8 +86,6 @@ function lanesOf(logical: Logical): Map<number, Lane> {
 /** Awake is a pale bar, waiting a dotted line. */
 function paintStretches(sheet: Sheet, logical: Logical, scale: ColumnScale): void {
   const { ctx, p } = sheet;
-  const thick = sheet.thin(1.4);
-  const dotted = dashes(ctx, p.palette.waiting, p.dpr);
   const [a, b] = [scale.column(scale.left), scale.column(scale.right)];
   for (const [lane, { from, to, awake }] of lanesOf(logical)) {
     const row = rowOfLane(p.layout, lane);
@@ -106,8 +103,7 @@ function paintStretches(sheet: Sheet, logical: Logical, scale: ColumnScale): voi
         ctx.fill();
       } else {
         sheet.seen.add("waiting");
-        ctx.fillStyle = dotted;
-        ctx.fillRect(x0, sheet.snap(row.y - thick / 2), x1 - x0, thick);
+        sheet.dotted(row.y, [[x0, x1]]);
       }
     }
   }
@@ -155,7 +151,12 @@ function paintSign(sheet: Sheet, logical: Logical, scale: ColumnScale, i: number
 }
 
 function paintChip(
-  sheet: Sheet, logical: Logical, scale: ColumnScale, i: number, x: number, row: LaneRow,
+  sheet: Sheet,
+  logical: Logical,
+  scale: ColumnScale,
+  i: number,
+  x: number,
+  row: LaneRow,
 ): void {
   const { ctx, p } = sheet;
   const colour = colourOf(sheet, logical, i);
@@ -179,7 +180,7 @@ function paintChip(
   const wide = sheet.measure(text, SMALL_FONT);
   const fits = wide + 6 <= 2 * half && x - half >= sheet.left - 3 && x + half <= sheet.right + 3;
   if (logical.cls[i] === "comm") {
-    ctx.fillStyle = hatch(ctx, p.palette.hatch, p.dpr);
+    ctx.fillStyle = sheet.stripes;
     ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
     if (fits) {
       ctx.fillStyle = colour;
@@ -194,7 +195,12 @@ function paintChip(
 }
 
 function paintRing(
-  sheet: Sheet, logical: Logical, scale: ColumnScale, i: number, x: number, row: LaneRow,
+  sheet: Sheet,
+  logical: Logical,
+  scale: ColumnScale,
+  i: number,
+  x: number,
+  row: LaneRow,
 ): void {
   const { palette } = sheet.p;
   sheet.seen.add("arrives");
@@ -228,7 +234,12 @@ function paintGate(sheet: Sheet, logical: Logical, i: number, x: number): void {
 }
 
 function paintDiamond(
-  sheet: Sheet, logical: Logical, scale: ColumnScale, i: number, x: number, row: LaneRow,
+  sheet: Sheet,
+  logical: Logical,
+  scale: ColumnScale,
+  i: number,
+  x: number,
+  row: LaneRow,
 ): void {
   const { ctx, p } = sheet;
   const filled = logical.sign[i] === "record";
@@ -267,7 +278,12 @@ function paintArrows(sheet: Sheet, logical: Logical, scale: ColumnScale, [from, 
 }
 
 export function arrowOf(
-  sheet: Sheet, logical: Logical, scale: ColumnScale, a: number, b: number, kind: string,
+  sheet: Sheet,
+  logical: Logical,
+  scale: ColumnScale,
+  a: number,
+  b: number,
+  kind: string,
 ): Arrow | null {
   const from = rowOfLane(sheet.p.layout, logical.lane[a]);
   const to = rowOfLane(sheet.p.layout, logical.lane[b]);

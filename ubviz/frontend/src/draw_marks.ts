@@ -1,4 +1,6 @@
-/** What happens at a moment: arrivals, barriers, records, ends of waits, and, from near, every trace event. */
+/**
+ * What happens at a moment: arrivals, barriers, records, ends of waits, and, from near, every trace event.
+ */
 
 import { gallop, lower, upper, type Flows, type Marks } from "./columns";
 import { rowOfLane, type LaneRow } from "./layout";
@@ -44,7 +46,13 @@ function placesOf(marks: Marks, kind: number): { times: Float64Array } {
 }
 
 /** Marks of a kind that are seen, no more than one in `apart` pixels. */
-function eachOfKind(sheet: Sheet, track: MarkTrack, kind: number, apart: number, use: (x: number) => void): void {
+function eachOfKind(
+  sheet: Sheet,
+  track: MarkTrack,
+  kind: number,
+  apart: number,
+  use: (x: number) => void,
+): void {
   const { scale } = sheet.p;
   if (kind < 0) return;
   for (const chunk of track.within(scale.start, scale.end)) {
@@ -196,7 +204,8 @@ function eachPixel(sheet: Sheet, times: Float64Array, use: (x: number) => void):
 
 function countOf(track: MarkTrack, a: number, b: number): number {
   let count = 0;
-  for (const { start, rows } of track.within(a, b)) count += upper(start, b, 0, rows) - lower(start, a, 0, rows);
+  for (const { start, rows } of track.within(a, b))
+    count += upper(start, b, 0, rows) - lower(start, a, 0, rows);
   return count;
 }
 
@@ -208,14 +217,23 @@ function pointsOf(sheet: Sheet, track: MarkTrack, row: LaneRow, record: number, 
       if (chunk.start[i] > scale.end) break;
       const filled = chunk.kind[i] === record;
       found.push({
-        x: scale.x(chunk.start[i]), y: edgeOf(sheet.p, row, chunk.row[i], filled), filled, tip, track, chunk, i,
+        x: scale.x(chunk.start[i]),
+        y: edgeOf(sheet.p, row, chunk.row[i], filled),
+        filled,
+        tip,
+        track,
+        chunk,
+        i,
       });
     }
   }
   return found;
 }
 
-/** The edge that faces the other end of the mark's arrow; where there is none, the one that faces a neighbour. */
+/**
+ * The edge that faces the other end of the mark's arrow; where there is none, the one that faces a
+ * neighbour.
+ */
 export function edgeOf(p: Picture, row: LaneRow, number: number, filled: boolean): number {
   const { data, layout } = p;
   const index = data.index.flow_kinds.indexOf("record -> wait");
@@ -318,7 +336,11 @@ function paintChips(sheet: Sheet, row: LaneRow, chunk: Marks): void {
   const { scale, palette, data } = p;
   const y = row.top - 11;
   const drawn = ["barrier.arrive", "barrier.release"].map((kind) => data.index.kinds.indexOf(kind));
-  for (let i = lower(chunk.start, scale.start, 0, chunk.rows); i < chunk.rows && chunk.start[i] <= scale.end; i++) {
+  for (
+    let i = lower(chunk.start, scale.start, 0, chunk.rows);
+    i < chunk.rows && chunk.start[i] <= scale.end;
+    i++
+  ) {
     const text = chunk.text[i] ? clean(data.facts.names[chunk.text[i] - 1] ?? "") : "";
     if (!text || drawn.includes(chunk.kind[i])) continue;
     const x = scale.x(chunk.start[i]);

@@ -1,8 +1,11 @@
-/** What lies in front: what is chosen and what is pointed at, the cursor, and the arrows of what is chosen. */
+/**
+ * What lies in front: what is chosen and what is pointed at, the cursor, and the arrows of what is chosen.
+ */
 
 import type { FlowEnd, Item } from "./data";
 import type { Front, Picture } from "./draw";
 import { between, strokeArrows, type Arrow } from "./draw_arrows";
+import { rulerMarks } from "./draw_ground";
 import { CHIP } from "./draw_logical";
 import { edgeOf, pill } from "./draw_marks";
 import { moment } from "./format";
@@ -11,9 +14,10 @@ import { columnScale, columnsOf, type ColumnScale } from "./logical";
 import type { Logical, Row } from "./model";
 import { rectangle } from "./shapes";
 import { Sheet } from "./sheet";
+import { RULER_FONT, SMALL_FONT } from "./text";
 
 /** What is not chosen steps back by this much. */
-const DIM = 0.42;
+const DIM = 0.2;
 /** More arrows than this say nothing. */
 const MOST_ARROWS = 60;
 
@@ -52,10 +56,13 @@ export function overlay(p: Picture, front: Front, logical: Logical | null): void
 function paintChosen(sheet: Sheet, places: Places, front: Front): void {
   const { ctx, p } = sheet;
   const { arrows, ends } = flowsOf(p, places, front.selection);
-  ctx.fillStyle = p.palette.background;
-  ctx.globalAlpha = DIM;
-  ctx.fillRect(sheet.left - 5, p.layout.rulerY + 10, sheet.right - sheet.left + 10, p.height);
-  ctx.globalAlpha = 1;
+  const inView = (box: Box | null) => box !== null && box.x1 >= sheet.left && box.x0 <= sheet.right;
+  if (front.selection.some((item) => inView(places.box(item)))) {
+    ctx.fillStyle = p.palette.background;
+    ctx.globalAlpha = DIM;
+    ctx.fillRect(sheet.left - 5, p.layout.rulerY + 10, sheet.right - sheet.left + 10, p.height);
+    ctx.globalAlpha = 1;
+  }
   for (const item of [...front.selection, ...ends]) clear(sheet, places.box(item));
   strokeArrows(sheet, arrows, p.palette.ink, 2, 7.5);
   const colour = front.focus ? p.palette.focus : p.palette.ink;
@@ -70,7 +77,10 @@ function clear(sheet: Sheet, box: Box | null): void {
 function paintOutline(sheet: Sheet, box: Box | null, colour: string, width: number): void {
   if (!box) return;
   const { ctx, p } = sheet;
-  for (const [style, wide, grow] of [[p.palette.background, width + 2.4, 1.6], [colour, width, 1.6]] as const) {
+  for (const [style, wide, grow] of [
+    [p.palette.background, width + 2.4, 1.6],
+    [colour, width, 1.6],
+  ] as const) {
     ctx.strokeStyle = style;
     ctx.lineWidth = wide;
     ctx.beginPath();
@@ -83,9 +93,17 @@ function paintCursor(sheet: Sheet, places: Places, cursor: number): void {
   const { ctx, p } = sheet;
   const x = places.moment(cursor);
   if (x < sheet.left - 1 || x > sheet.right + 1) return;
+  const words = moment(cursor - p.data.index.origin_ns, 1 / p.scale.k);
+  ctx.fillStyle = p.palette.background;
+  for (const [at, label] of p.layout.order === "wall" ? rulerMarks(sheet) : []) {
+    const half = sheet.measure(label, RULER_FONT) / 2 + 2;
+    const mark = p.scale.x(p.data.index.origin_ns + at);
+    const near = half + sheet.measure(words, SMALL_FONT) / 2 + 12;
+    if (Math.abs(mark - x) < near) ctx.fillRect(mark - half, p.layout.rulerY - 9, 2 * half, 18);
+  }
   ctx.fillStyle = p.palette.focus;
   ctx.fillRect(sheet.snap(x - 0.5), p.layout.rulerY, sheet.thin(1.2), p.height - p.layout.rulerY);
-  pill(sheet, x, p.layout.rulerY, moment(cursor - p.data.index.origin_ns, 1 / p.scale.k), true);
+  pill(sheet, x, p.layout.rulerY, words, true);
 }
 
 // ---- flows
@@ -99,7 +117,9 @@ function flowsOf(p: Picture, places: Places, selection: readonly Item[]): { arro
     last = { key, data: p.data, found: selection.slice(0, 20).flatMap((item) => pairsOf(p, item)) };
   }
   const found = last.found.slice(0, MOST_ARROWS);
-  const arrows = found.map(({ from, to, kind }) => places.arrow(from, to, kind)).filter((arrow) => arrow !== null);
+  const arrows = found
+    .map(({ from, to, kind }) => places.arrow(from, to, kind))
+    .filter((arrow) => arrow !== null);
   return { arrows, ends: found.flatMap(({ from, to }) => [from, to]) };
 }
 
@@ -127,7 +147,8 @@ function byClock(sheet: Sheet): Places {
     return row && boxByClock(sheet, item, row);
   };
   return {
-    sheet, box,
+    sheet,
+    box,
     arrow: (from, to, kind) => {
       const a = rowOfLane(layout, from.lane);
       const b = rowOfLane(layout, to.lane);

@@ -17,7 +17,10 @@ export class Specks {
   private readonly store: Kept;
   private readonly rows: { y: number; height: number }[] = [];
 
-  constructor(private readonly sheet: Sheet, most: number) {
+  constructor(
+    private readonly sheet: Sheet,
+    most: number,
+  ) {
     const { p } = sheet;
     this.first = Math.round(sheet.left * p.dpr);
     const count = Math.max(Math.round(sheet.right * p.dpr) - this.first, 1);

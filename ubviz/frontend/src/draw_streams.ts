@@ -1,16 +1,17 @@
-/** Streams: an operation is a block, its kernels are seen in it, its kind is a pattern, its name stands where it fits. */
+/**
+ * Streams: an operation is a block, its kernels are seen in it, its kind is a pattern, its name stands
+ * where it fits.
+ */
 
 import { upper } from "./columns";
 import type { Strip } from "./draw_strips";
 import type { Wide } from "./lod";
-import { dots, hatch } from "./patterns";
+import { dots } from "./patterns";
 import { rectangle } from "./shapes";
 import type { Sheet } from "./sheet";
 import { clean, LABEL, LABEL_FONT, NOTE_FONT, SMALL, SMALL_FONT } from "./text";
 
 const RADIUS = 2.6;
-/** Narrower blocks are plain rectangles: corners would not be seen. */
-export const LEAST_ROUND = 9;
 /** Kernels that are narrower on average are not told apart. */
 const LEAST_KERNEL = 6;
 const GAPPED = ["compute", "comm", "other"];
@@ -53,12 +54,20 @@ function blockOf(sheet: Sheet, strip: Strip, wide: Wide): Block {
   const kind = data.index.styles[bars.style[from]] ?? "other";
   const label = clean(data.facts.names[name] ?? "");
   const block: Block = {
-    kind, colour: palette.ubatch(ubatch), ubatch,
+    kind,
+    colour: palette.ubatch(ubatch),
+    ubatch,
     label: kind === "transfer" ? label.replace(/ send$/, "") : label,
-    x0: Math.max(scale.x(start), sheet.left), x1: Math.min(scale.x(end), sheet.right),
-    top: strip.y - strip.row.half, bottom: strip.y + strip.row.half,
-    begins: scale.x(start) >= sheet.left, ends: scale.x(end) <= sheet.right,
-    runs: [], joints: [], kernels: [], many: wide.many,
+    x0: Math.max(scale.x(start), sheet.left),
+    x1: Math.min(scale.x(end), sheet.right),
+    top: strip.y - strip.row.half,
+    bottom: strip.y + strip.row.half,
+    begins: scale.x(start) >= sheet.left,
+    ends: scale.x(end) <= sheet.right,
+    runs: [],
+    joints: [],
+    kernels: [],
+    many: wide.many,
   };
   if (wide.many) block.runs.push([block.x0, block.x1]);
   else findRuns(sheet, wide, block);
@@ -97,6 +106,7 @@ function paintBlock(sheet: Sheet, block: Block): void {
     paintEdge(sheet, block);
     return;
   }
+  if (block.ends) shorten(block, block.x1 - edgeOf(sheet, block));
   switch (block.kind) {
     case "copy":
       paintCopy(sheet, block);
@@ -110,11 +120,17 @@ function paintBlock(sheet: Sheet, block: Block): void {
     default:
       paintPlain(sheet, block);
       if (block.kind === "comm") {
-        ctx.fillStyle = hatch(ctx, sheet.p.palette.hatch, sheet.p.dpr);
+        ctx.fillStyle = sheet.stripes;
         for (const [a, b] of block.runs) ctx.fillRect(a, block.top, b - a, block.bottom - block.top);
       }
   }
-  paintEdge(sheet, block);
+}
+
+/** A little room at the end of a block: two of one colour are two. */
+function shorten(block: Block, end: number): void {
+  block.x1 = end;
+  const last = block.runs[block.runs.length - 1];
+  if (last && last[1] > end) last[1] = Math.max(end, last[0]);
 }
 
 function paintPlain(sheet: Sheet, block: Block): void {
@@ -132,9 +148,17 @@ function paintPlain(sheet: Sheet, block: Block): void {
   });
 }
 
-function fill(sheet: Sheet, x0: number, y0: number, x1: number, y1: number, begins: boolean, ends: boolean): void {
+function fill(
+  sheet: Sheet,
+  x0: number,
+  y0: number,
+  x1: number,
+  y1: number,
+  begins: boolean,
+  ends: boolean,
+): void {
   const { ctx } = sheet;
-  if (x1 - x0 < LEAST_ROUND || !(begins || ends)) {
+  if (x1 - x0 < sheet.leastRound || !(begins || ends)) {
     ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
     return;
   }
@@ -145,12 +169,20 @@ function fill(sheet: Sheet, x0: number, y0: number, x1: number, y1: number, begi
 
 /** A box with an edge of the colour and as much of it inside as `share` says. */
 export function outlined(
-  sheet: Sheet, x0: number, y0: number, x1: number, y1: number, colour: string, share: number,
-  radius = RADIUS, begins = true, ends = true,
+  sheet: Sheet,
+  x0: number,
+  y0: number,
+  x1: number,
+  y1: number,
+  colour: string,
+  share: number,
+  radius = RADIUS,
+  begins = true,
+  ends = true,
 ): void {
   const { ctx } = sheet;
   const edge = 0.6;
-  if (x1 - x0 < LEAST_ROUND) {
+  if (x1 - x0 < sheet.leastRound) {
     ctx.fillStyle = colour;
     ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
     ctx.fillStyle = share ? sheet.p.palette.tint(colour, share) : sheet.p.palette.background;
@@ -175,7 +207,12 @@ function paintCopy(sheet: Sheet, block: Block): void {
   ctx.globalAlpha = 0.55;
   ctx.fillStyle = colour;
   for (let i = 1; i < lines; i++) {
-    ctx.fillRect(x0 + 1, sheet.snap(top + ((bottom - top) * i) / lines), Math.max(x1 - x0 - 2, 0), sheet.thin(0.7));
+    ctx.fillRect(
+      x0 + 1,
+      sheet.snap(top + ((bottom - top) * i) / lines),
+      Math.max(x1 - x0 - 2, 0),
+      sheet.thin(0.7),
+    );
   }
   ctx.globalAlpha = 1;
 }
@@ -194,18 +231,36 @@ function paintOther(sheet: Sheet, block: Block): void {
   ctx.setLineDash([3.5, 2.4]);
   block.runs.forEach(([a, b], i) => {
     const begins = block.begins && i === 0;
-    outlined(sheet, a, block.top, b, block.bottom, block.colour, 0.16, RADIUS, begins,
-      block.ends && i === block.runs.length - 1);
+    outlined(
+      sheet,
+      a,
+      block.top,
+      b,
+      block.bottom,
+      block.colour,
+      0.16,
+      RADIUS,
+      begins,
+      block.ends && i === block.runs.length - 1,
+    );
   });
   ctx.setLineDash([]);
 }
 
-/** The end of a block, as a fine line of the background: two of one colour are two. */
+/** The same for a block whose kernels are loads, and drawn already. */
 function paintEdge(sheet: Sheet, block: Block): void {
   if (!block.ends) return;
-  const thin = Math.min(sheet.thin(0.9), (block.x1 - block.x0) / 4);
   sheet.ctx.fillStyle = sheet.p.palette.background;
-  sheet.ctx.fillRect(block.x1 - thin, block.top, thin, block.bottom - block.top);
+  sheet.ctx.fillRect(
+    block.x1 - edgeOf(sheet, block),
+    block.top,
+    edgeOf(sheet, block),
+    block.bottom - block.top,
+  );
+}
+
+function edgeOf(sheet: Sheet, block: Block): number {
+  return Math.min(sheet.thin(0.9), (block.x1 - block.x0) / 4);
 }
 
 // ---- names
@@ -221,9 +276,10 @@ interface Setting {
 function paintLabel(sheet: Sheet, block: Block): void {
   const high = block.bottom - block.top;
   const wide = block.x1 - block.x0;
-  if (wide < 7 || high < SMALL + 1 || !block.label) return;
+  if (wide < (sheet.crowded ? 24 : 7) || high < SMALL + 1 || !block.label) return;
   const named = high >= 31 ? namedKernels(sheet, block) : [];
-  const [a, b] = named.length > 1 || !GAPPED.includes(block.kind) ? [block.x0, block.x1] : longest(block.runs);
+  const [a, b] =
+    named.length > 1 || !GAPPED.includes(block.kind) ? [block.x0, block.x1] : longest(block.runs);
   const y = (block.top + block.bottom) / 2;
   let x0 = Infinity;
   let x1 = -Infinity;
@@ -290,7 +346,12 @@ function groundOf(sheet: Sheet, block: Block): string {
 
 /** Set the lines, on a calm ground where there is a pattern; from where to where they reach. */
 function paintLines(
-  sheet: Sheet, block: Block, setting: Setting, middle: number, y: number, calm: boolean,
+  sheet: Sheet,
+  block: Block,
+  setting: Setting,
+  middle: number,
+  y: number,
+  calm: boolean,
 ): [number, number] {
   const { ctx, p } = sheet;
   const ground = groundOf(sheet, block);
@@ -315,8 +376,9 @@ function paintLines(
 
 /** Kernels that are wide enough for a name of their own, which the operation does not have already. */
 function namedKernels(sheet: Sheet, block: Block): Block["kernels"] {
-  return block.kernels.filter(({ a, b, name }) =>
-    name && name !== block.label && sheet.measure(name, NOTE_FONT) + 9 <= b - a);
+  return block.kernels.filter(
+    ({ a, b, name }) => name && name !== block.label && sheet.measure(name, NOTE_FONT) + 9 <= b - a,
+  );
 }
 
 function paintKernelName(sheet: Sheet, block: Block, kernel: Block["kernels"][0], y: number): void {
@@ -351,7 +413,8 @@ export function paintWaitTexts(sheet: Sheet, strip: Strip): void {
     const x0 = Math.max(p.scale.x(bars.start[from]), sheet.left);
     const x1 = Math.min(p.scale.x(bars.end[from]), sheet.right);
     const name = p.data.facts.names[bars.name[from]] ?? "";
-    const text = x1 - x0 > 40 ? sheet.fit([`waits for ${name}`, name, "waits"], NOTE_FONT, x1 - x0 - 30) : null;
+    const text =
+      x1 - x0 > 40 ? sheet.fit([`waits for ${name}`, name, "waits"], NOTE_FONT, x1 - x0 - 30) : null;
     if (!text) continue;
     const half = sheet.measure(text, NOTE_FONT) / 2;
     const x = (x0 + x1) / 2;

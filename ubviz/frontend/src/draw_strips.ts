@@ -6,13 +6,17 @@
 import { loadsOf, type Bars } from "./columns";
 import { middle, rowOfLane, type LaneRow } from "./layout";
 import { collect, commRuns, LoadRow, opacity, waitRuns, type Grid, type Shader, type Wide } from "./lod";
-import { dashes, hatch } from "./patterns";
 import type { Sheet } from "./sheet";
 import { channels, type Palette } from "./theme";
 import type { BarTrack } from "./tracks";
 
-/** Blocks narrower than this are loads, not shapes. */
+/**
+ * Blocks narrower than this are loads, not shapes; where there are many tracks shapes cost more than they
+ * show.
+ */
 const LEAST_SHAPE = 5;
+const LEAST_OF_MANY = 8;
+const MANY_TRACKS = 16;
 
 /** What one track shows. */
 export interface Strip {
@@ -44,10 +48,11 @@ export function paintStrips(sheet: Sheet, tracks: readonly BarTrack[]): Strip[] 
   const store = keptFor(p.ctx.canvas, count, tracks.length);
   store.image.data.fill(0);
   const shader = shaderOf(p.palette, p.data.index.styles);
+  const least = (tracks.length > MANY_TRACKS ? LEAST_OF_MANY : LEAST_SHAPE) * p.dpr * grid.step;
   const strips: Strip[] = [];
   tracks.forEach((track, number) => {
     const row = rowOfLane(p.layout, track.spec.lane);
-    if (row) strips.push(stripOf(sheet, track, row, grid, shader, store, number));
+    if (row) strips.push(stripOf(sheet, track, row, { grid, least, shader, store, number }));
   });
   store.ctx.putImageData(store.image, 0, 0);
   paintWaits(sheet, strips, first);
@@ -57,27 +62,40 @@ export function paintStrips(sheet: Sheet, tracks: readonly BarTrack[]): Strip[] 
   return strips;
 }
 
-function stripOf(
-  sheet: Sheet, track: BarTrack, row: LaneRow, grid: Grid, shader: Shader, store: Kept, number: number,
-): Strip {
+interface Work {
+  grid: Grid;
+  least: number;
+  shader: Shader;
+  store: Kept;
+  number: number;
+}
+
+function stripOf(sheet: Sheet, track: BarTrack, row: LaneRow, work: Work): Strip {
+  const { grid, store } = work;
   const { loads } = store;
   const wide: Wide[] = [];
   loads.clear();
   const until = grid.start + grid.step * grid.count;
   for (const bars of track.within(grid.start, until)) {
     noteSeen(sheet, bars);
-    collect(bars, grid, LEAST_SHAPE * sheet.p.dpr * grid.step, shader, loads, wide);
+    collect(bars, grid, work.least, work.shader, loads, wide);
   }
   const image = loads.last >= 0 ? ([loads.first, loads.last] as [number, number]) : null;
-  if (image) fillRow(store.image, number, loads);
+  if (image) fillRow(store.image, work.number, loads);
   return {
-    track, row, y: middle(row, track.spec.sub), wide, image,
+    track,
+    row,
+    y: middle(row, track.spec.sub),
+    wide,
+    image,
     comm: image && row.group !== "threads" ? commRuns(loads, 5 * sheet.p.dpr) : [],
     waits: image ? waitRuns(loads) : [],
   };
 }
 
-/** For the legend: a part that is seen counts with all that is in it, so that the legend stays as one pans. */
+/**
+ * For the legend: a part that is seen counts with all that is in it, so that the legend stays as one pans.
+ */
 function noteSeen(sheet: Sheet, bars: Bars): void {
   for (const { style, ubatch } of loadsOf(bars).classes) {
     const name = sheet.p.data.index.styles[style] ?? "other";
@@ -119,7 +137,12 @@ function keptFor(canvas: HTMLCanvasElement, width: number, height: number): Kept
   own.width = width;
   own.height = Math.max(height, 1);
   const ctx = own.getContext("2d", { willReadFrequently: true })!;
-  const made = { canvas: own, ctx, image: ctx.createImageData(own.width, own.height), loads: new LoadRow(width) };
+  const made = {
+    canvas: own,
+    ctx,
+    image: ctx.createImageData(own.width, own.height),
+    loads: new LoadRow(width),
+  };
   kept.set(canvas, made);
   return made;
 }
@@ -154,20 +177,20 @@ function paintImages(sheet: Sheet, strips: readonly Strip[], store: Kept, tracks
 
 /** Dots along where something waits. */
 function paintWaits(sheet: Sheet, strips: readonly Strip[], first: number): void {
-  const { ctx, p } = sheet;
-  ctx.fillStyle = dashes(ctx, p.palette.waiting, p.dpr);
-  const thick = sheet.thin(1.4);
+  const { dpr } = sheet.p;
   for (const { waits, y } of strips) {
-    for (const [a, b] of waits) {
-      ctx.fillRect((first + a) / p.dpr, sheet.snap(y - thick / 2), (b - a) / p.dpr, thick);
-    }
+    if (waits.length)
+      sheet.dotted(
+        y,
+        waits.map(([a, b]) => [(first + a) / dpr, (first + b) / dpr]),
+      );
   }
 }
 
 /** Stripes where all is communication. */
 function paintStripes(sheet: Sheet, strips: readonly Strip[], first: number): void {
   const { ctx, p } = sheet;
-  ctx.fillStyle = hatch(ctx, p.palette.hatch, p.dpr);
+  ctx.fillStyle = sheet.stripes;
   for (const { comm, row, y } of strips) {
     for (const [a, b] of comm) ctx.fillRect((first + a) / p.dpr, y - row.half, (b - a) / p.dpr, 2 * row.half);
   }

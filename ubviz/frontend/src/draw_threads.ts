@@ -1,11 +1,13 @@
-/** Threads: awake is a bar, waiting for others is a dotted line, blocked by the device is a pale outlined bar. */
+/**
+ * Threads: awake is a bar, waiting for others is a dotted line, blocked by the device is a pale outlined
+ * bar.
+ */
 
 import { lower } from "./columns";
-import { LEAST_ROUND, outlined } from "./draw_streams";
+import { outlined } from "./draw_streams";
 import type { Strip } from "./draw_strips";
 import type { LaneRow } from "./layout";
 import type { Wide } from "./lod";
-import { dashes } from "./patterns";
 import { rectangle } from "./shapes";
 import type { Sheet } from "./sheet";
 import { clean, NOTE_FONT, SMALL } from "./text";
@@ -26,30 +28,32 @@ function barOf(sheet: Sheet, { bars, from, to }: Wide): Bar {
   const a = scale.x(bars.start[from]);
   const b = scale.x(bars.end[to - 1]);
   return {
-    x0: Math.max(a, sheet.left), x1: Math.min(b, sheet.right), begins: a >= sheet.left, ends: b <= sheet.right,
+    x0: Math.max(a, sheet.left),
+    x1: Math.min(b, sheet.right),
+    begins: a >= sheet.left,
+    ends: b <= sheet.right,
   };
 }
 
 /** Bars, outlines and dotted lines; what is written on them comes later, where there is still room. */
 export function paintThread(sheet: Sheet, strip: Strip): void {
-  const { ctx, p } = sheet;
+  const { ctx } = sheet;
   const top = strip.y - strip.row.half;
   const bottom = strip.y + strip.row.half;
-  const thick = sheet.thin(1.4);
+  const waits: [number, number][] = [];
   for (const wide of strip.wide) {
     const { x0, x1, begins, ends } = barOf(sheet, wide);
     const colour = colourOf(sheet, wide);
     switch (styleOf(sheet, wide)) {
       case "waiting":
-        ctx.fillStyle = dashes(ctx, p.palette.waiting, p.dpr);
-        ctx.fillRect(x0, sheet.snap(strip.y - thick / 2), x1 - x0, thick);
+        waits.push([x0, x1]);
         break;
       case "device":
         outlined(sheet, x0, top, x1, bottom, colour, 0.14, RADIUS, begins, ends);
         break;
       default:
         ctx.fillStyle = colour;
-        if (x1 - x0 < LEAST_ROUND) {
+        if (x1 - x0 < sheet.leastRound) {
           ctx.fillRect(x0, top, x1 - x0, bottom - top);
           break;
         }
@@ -58,6 +62,7 @@ export function paintThread(sheet: Sheet, strip: Strip): void {
         ctx.fill();
     }
   }
+  sheet.dotted(strip.y, waits);
 }
 
 function styleOf(sheet: Sheet, { bars, from }: Wide): string {
@@ -93,7 +98,8 @@ function paintReason(sheet: Sheet, y: number, { x0, x1 }: Bar, name: string): bo
   const half = sheet.measure(text, NOTE_FONT) / 2;
   for (const share of SHARES) {
     const x = x0 + (x1 - x0) * share;
-    if (x - half < x0 + 16 || x + half > x1 - 16 || !room.free(x - half - 4, y - 7, x + half + 4, y + 7)) continue;
+    if (x - half < x0 + 16 || x + half > x1 - 16 || !room.free(x - half - 4, y - 7, x + half + 4, y + 7))
+      continue;
     room.take(x - half, y - 7, x + half, y + 7);
     ctx.fillStyle = p.palette.background;
     ctx.fillRect(x - half - 5, y - 7, 2 * half + 10, 14);
@@ -107,10 +113,15 @@ function paintDeviceText(sheet: Sheet, strip: Strip, wide: Wide, { x0, x1 }: Bar
   if (2 * strip.row.half < SMALL + 2) return;
   const { data, palette } = sheet.p;
   const { bars, from } = wide;
-  const what = bars.op[from] ? clean(data.facts.names[bars.op[from] - 1] ?? "") : name.replace(/^blocked in /, "");
+  const what = bars.op[from]
+    ? clean(data.facts.names[bars.op[from] - 1] ?? "")
+    : name.replace(/^blocked in /, "");
   const short = data.shortOf(what);
-  const text = sheet.fit([name, what, name.split(" ")[0] === "blocked" ? "" : name.split(" ")[0], short], NOTE_FONT,
-    x1 - x0 - 9);
+  const text = sheet.fit(
+    [name, what, name.split(" ")[0] === "blocked" ? "" : name.split(" ")[0], short],
+    NOTE_FONT,
+    x1 - x0 - 9,
+  );
   if (!text) return;
   const half = sheet.measure(text, NOTE_FONT) / 2;
   const x = (x0 + x1) / 2;
@@ -120,7 +131,10 @@ function paintDeviceText(sheet: Sheet, strip: Strip, wide: Wide, { x0, x1 }: Bar
   sheet.text(text, x, strip.y, NOTE_FONT, SMALL, palette.ink, 0.5);
 }
 
-/** The operations that a thread is in: where each begins a fine line, and its name, within the bars that are awake. */
+/**
+ * The operations that a thread is in: where each begins a fine line, and its name, within the bars that are
+ * awake.
+ */
 export function paintInner(sheet: Sheet, track: BarTrack, main: Strip | undefined, row: LaneRow): void {
   if (!main || 2 * row.half < SMALL + 2) return;
   const { scale } = sheet.p;
@@ -133,7 +147,11 @@ export function paintInner(sheet: Sheet, track: BarTrack, main: Strip | undefine
     const b = scale.ns(x1);
     for (const bars of track.within(a, b)) {
       let shown = 0;
-      for (let i = lower(bars.end, a, 0, bars.rows); i < bars.rows && bars.start[i] < b && shown < 300; i++, shown++) {
+      for (
+        let i = lower(bars.end, a, 0, bars.rows);
+        i < bars.rows && bars.start[i] < b && shown < 300;
+        i++, shown++
+      ) {
         const name = clean(sheet.p.data.facts.names[bars.op[i] ? bars.op[i] - 1 : bars.name[i]] ?? "");
         paintOperation(sheet, name, row, colour, [scale.x(bars.start[i]), scale.x(bars.end[i])], [x0, x1]);
       }
@@ -142,7 +160,12 @@ export function paintInner(sheet: Sheet, track: BarTrack, main: Strip | undefine
 }
 
 function paintOperation(
-  sheet: Sheet, name: string, row: LaneRow, colour: string, [a, b]: [number, number], [x0, x1]: [number, number],
+  sheet: Sheet,
+  name: string,
+  row: LaneRow,
+  colour: string,
+  [a, b]: [number, number],
+  [x0, x1]: [number, number],
 ): void {
   const { ctx, p, room } = sheet;
   if (b - a < 8) return;

@@ -4,13 +4,22 @@ import type { Picture, Seen } from "./draw";
 import { paintArrows } from "./draw_arrows";
 import { paintBackground, paintBegins, paintLines, paintNames, paintRuler } from "./draw_ground";
 import {
-  diamondsOf, paintClears, paintDiamonds, paintEvents, paintGates, paintRings, takeDiamonds,
+  diamondsOf,
+  paintClears,
+  paintDiamonds,
+  paintEvents,
+  paintGates,
+  paintRings,
+  takeDiamonds,
 } from "./draw_marks";
 import { Specks } from "./draw_specks";
 import { paintStream, paintWaitTexts } from "./draw_streams";
 import { paintStrips, type Strip } from "./draw_strips";
 import { paintInner, paintThread, paintThreadTexts } from "./draw_threads";
 import { Sheet } from "./sheet";
+
+/** Shapes in one picture beyond which it is crowded. */
+const CROWD = 900;
 
 export function wall(p: Picture): Seen {
   const sheet = new Sheet(p);
@@ -25,7 +34,11 @@ export function wall(p: Picture): Seen {
 
 function paintPlot(sheet: Sheet): void {
   const { data } = sheet.p;
-  const strips = paintStrips(sheet, data.bars.filter((track) => track.spec.layer !== "inner"));
+  const strips = paintStrips(
+    sheet,
+    data.bars.filter((track) => track.spec.layer !== "inner"),
+  );
+  sheet.crowded = strips.reduce((sum, { wide }) => sum + wide.length, 0) > CROWD;
   const threads = strips.filter((strip) => strip.row.group === "threads");
   const streams = strips.filter((strip) => strip.row.group !== "threads");
   const waits = streams.filter((strip) => strip.track.spec.layer === "waits");

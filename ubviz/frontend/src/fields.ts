@@ -1,9 +1,9 @@
 /** What the details say of an item: what the columns know, then the whole row, then the lines of source. */
 
 import type { FlowEnd, Item } from "./data";
-import { duration } from "./format";
+import { duration, moment } from "./format";
 import type { Index, Row, Source } from "./model";
-import { cut, moment, nameOf, visible } from "./words";
+import { cut, nameOf, visible } from "./words";
 
 export type Field = readonly [term: string, value: string];
 export type RowData = Record<string, unknown>;

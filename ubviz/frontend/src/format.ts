@@ -1,6 +1,14 @@
-/** Durations as people write them, and the marks of a ruler: letter for letter as the still picture has them. */
+/**
+ * Durations as people write them, and the marks of a ruler: letter for letter as the still picture has
+ * them.
+ */
 
-const UNITS: readonly [size: number, unit: string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "\u00b5s"], [1, "ns"]];
+const UNITS: readonly [size: number, unit: string][] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "\u00b5s"],
+  [1, "ns"],
+];
 
 /** A duration with three digits at most: 422000 -> "422 µs". */
 export function duration(ns: number): string {
@@ -28,7 +36,11 @@ export function round3(value: number): number {
 /** Rounding where a half goes to the even digit, as in Python: the two sides must write the same number. */
 export function round(value: number, digits: number): number {
   const near = value.toFixed(digits);
-  const rest = value.toFixed(Math.min(digits + 60, 100)).split(".")[1]?.slice(digits) ?? "";
+  const rest =
+    value
+      .toFixed(Math.min(digits + 60, 100))
+      .split(".")[1]
+      ?.slice(digits) ?? "";
   if (!/^50*$/.test(rest)) return Number(near);
   const unit = 10 ** -digits;
   const low = Math.floor(value / unit);
@@ -47,7 +59,9 @@ export function nice(raw: number): number {
   return Math.trunc((step ?? 10) * power);
 }
 
-/** Where a ruler of a stretch that begins at its zero is marked, and what is written there, all in one unit. */
+/**
+ * Where a ruler of a stretch that begins at its zero is marked, and what is written there, all in one unit.
+ */
 export function ruler(span_ns: number, room: number, apart: number): [at: number, label: string][] {
   return rulerOf(0, span_ns, room, apart);
 }
@@ -58,7 +72,8 @@ export function rulerOf(a: number, b: number, room: number, apart: number): [at:
   const first = Math.ceil(a / step);
   const last = Math.floor(b / step);
   const most = Math.max(Math.abs(first), Math.abs(last)) * step;
-  const [size, unit] = UNITS.find(([s]) => s <= Math.max(most, 1) && (step >= s || step * 100 >= s)) ?? UNITS[3];
+  const [size, unit] =
+    UNITS.find(([s]) => s <= Math.max(most, 1) && (step >= s || step * 100 >= s)) ?? UNITS[3];
   const found: [number, string][] = [];
   for (let n = first; n <= last; n++) {
     found.push([n * step, `${plain(round((n * step) / size, 6))} ${unit}`]);

@@ -1,6 +1,6 @@
 /** What lies under the pointer: marks first, then the operation that an awake thread is in, bars, waits. */
 
-import { lower } from "./columns";
+import { lower, upper } from "./columns";
 import type { Item } from "./data";
 import type { Picture } from "./draw";
 import { areEventsShown, edgeOf } from "./draw_marks";
@@ -51,16 +51,23 @@ function near(p: Picture, track: MarkTrack, x: number): Place<Marks>[] {
   const [a, b] = [p.scale.ns(x - MARK - 2), p.scale.ns(x + MARK + 2)];
   const found: Place<Marks>[] = [];
   for (const chunk of track.within(a, b)) {
-    for (let i = lower(chunk.start, a, 0, chunk.rows); i < chunk.rows && chunk.start[i] <= b; i++) {
-      found.push({ chunk, i });
-      if (found.length > 50 * CROWD) return [];
-    }
+    const to = upper(chunk.start, b, 0, chunk.rows);
+    const from = lower(chunk.start, a, 0, to);
+    if (to - from > CROWD) return [];
+    for (let i = from; i < to; i++) found.push({ chunk, i });
   }
   return found;
 }
 
 /** How far a mark's sign is; Infinity where it has none. */
-function distance(p: Picture, track: MarkTrack, row: LaneRow, { chunk, i }: Place<Marks>, x: number, y: number): number {
+function distance(
+  p: Picture,
+  track: MarkTrack,
+  row: LaneRow,
+  { chunk, i }: Place<Marks>,
+  x: number,
+  y: number,
+): number {
   const kind = p.data.index.kinds[chunk.kind[i]];
   const dx = Math.abs(p.scale.x(chunk.start[i]) - x);
   if (track.spec.layer === "points") {
@@ -117,7 +124,11 @@ function nearest(p: Picture, track: BarTrack, t: number): Place<Bars> | null {
 // ---- logical order
 
 export function hitLogical(
-  p: Picture, logical: Logical, columns: readonly [number, number], x: number, y: number,
+  p: Picture,
+  logical: Logical,
+  columns: readonly [number, number],
+  x: number,
+  y: number,
 ): Item | null {
   const scale = columnScale(logical, p.layout, columns, p.scale.right, measureBy(p.ctx));
   if (x < scale.left - MARK || x > scale.right + MARK) return null;
@@ -135,8 +146,13 @@ export function hitLogical(
 function isOn(p: Picture, logical: Logical, i: number, y: number): boolean {
   const row = rowOfLane(p.layout, logical.lane[i]);
   const thread = rowOfLane(p.layout, logical.thread[i]);
-  const gate = logical.sign[i] === "gate" && thread?.group === "threads"
-    && p.layout.rows.some((other) => other.group === "threads" && Math.abs(other.y - y) <= other.half);
-  return gate || (row !== null && Math.abs(row.y - y) <= row.half + 1)
-    || (thread !== null && Math.abs(thread.y - y) <= MARK);
+  const gate =
+    logical.sign[i] === "gate" &&
+    thread?.group === "threads" &&
+    p.layout.rows.some((other) => other.group === "threads" && Math.abs(other.y - y) <= other.half);
+  return (
+    gate ||
+    (row !== null && Math.abs(row.y - y) <= row.half + 1) ||
+    (thread !== null && Math.abs(thread.y - y) <= MARK)
+  );
 }

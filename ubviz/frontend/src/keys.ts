@@ -60,8 +60,8 @@ function plain(press: Press): boolean {
 
 /**
  * Whether the page round the widget may see this key: Tab, Shift+Enter (runs the cell) and what has Ctrl,
- * Meta or Alt. Every other key, used here or not, is stopped: in JupyterLab's command mode a stray x would cut
- * the cell.
+ * Meta or Alt. Every other key, used here or not, is stopped: in JupyterLab's command mode a stray x would
+ * cut the cell.
  */
 export function passes(press: Press): boolean {
   return !plain(press) || press.key === "Tab" || (press.key === "Enter" && press.shiftKey);

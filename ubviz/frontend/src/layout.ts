@@ -32,6 +32,8 @@ export type Measure = (text: string, font: string) => number;
 export const PAD = 14;
 const TITLES = { threads: "CPU THREADS", streams: "STREAMS" };
 const LEAST_GUTTER = 70;
+/** Pixels: what a lane is called may be long, and must leave room for what is on it. */
+const MOST_NAME = 180;
 /** A recording with many lanes has lower rows, so that more of it is seen at once, down to this share. */
 const LOWEST = 0.42;
 const ENOUGH = 600;
@@ -46,10 +48,20 @@ interface Heights {
 }
 
 const WALL: Heights = {
-  thread: 8, stream: 17, betweenThreads: 24, betweenStreams: 30, ruler: 26, group: 29,
+  thread: 8,
+  stream: 17,
+  betweenThreads: 24,
+  betweenStreams: 30,
+  ruler: 26,
+  group: 29,
 };
 const LOGICAL: Heights = {
-  thread: 11, stream: 11, betweenThreads: 20, betweenStreams: 34, ruler: 20, group: 29,
+  thread: 11,
+  stream: 11,
+  betweenThreads: 20,
+  betweenStreams: 34,
+  ruler: 20,
+  group: 29,
 };
 
 /** Place the lanes, in the order of the index: CPU threads above streams, for every rank. */
@@ -93,6 +105,7 @@ function placed(index: Index, order: Order, h: Heights, measure: Measure): Layou
     y = row.bottom;
     last = here;
   });
+  for (const row of layout.rows) row.name = cut(row.name, MOST_NAME, (text) => measure(text, LANE_FONT));
   layout.gutter = gutterOf(layout, measure);
   layout.height = y + (order === "logical" ? 30 : 14);
   return layout;
@@ -102,9 +115,27 @@ function rowOf(lane: Lane, number: number, top: number, half: number, order: Ord
   const subs = order === "logical" ? 1 : Math.max(lane.subs, 1);
   const pitch = 2 * half + (half < 8 ? 2 : 4);
   return {
-    lane: number, name: lane.name, group: lane.group, ubatch: lane.ubatch,
-    y: top + half, half, pitch, top, bottom: top + 2 * half + (subs - 1) * pitch, subs,
+    lane: number,
+    name: lane.name,
+    group: lane.group,
+    ubatch: lane.ubatch,
+    y: top + half,
+    half,
+    pitch,
+    top,
+    bottom: top + 2 * half + (subs - 1) * pitch,
+    subs,
   };
+}
+
+/** A text that is too wide, cut with an ellipsis. */
+export function cut(text: string, most: number, measure: (text: string) => number): string {
+  if (text.length < 400 && measure(text) <= most) return text;
+  let letters = [...text.slice(0, 400)];
+  while (letters.length && measure(letters.join("") + "\u2026") > most) {
+    letters = letters.slice(0, Math.floor(letters.length * 0.9));
+  }
+  return letters.join("") + "\u2026";
 }
 
 /** How wide the names need their column; whole pixels, so that what is right of it is crisp. */

@@ -10,12 +10,12 @@ const TALL = 16;
 const WIDE = 28;
 
 export class Legend {
-  readonly element = make("ul", { class: "ubviz-legend", "aria-label": "Legend" });
+  readonly element = make("ul.legend", { "aria-label": "Legend" });
   #shown = "";
   #tallest = 0;
   #room = "";
 
-  /** Rebuilt only when something else is seen; keeps the height it once had in this room: zooming moves nothing. */
+  /** Rebuilt only when something else is seen; as high as it ever was in this room: zooming moves nothing. */
   show(seen: Seen, palette: Palette, dpr: number, room: string): void {
     const entries = legendEntries(seen, palette);
     const key = JSON.stringify([entries, palette.name, dpr]);
@@ -51,7 +51,7 @@ function entryOf(each: Entry, palette: Palette, dpr: number): HTMLElement {
     ctx.scale(dpr, dpr);
     paintSwatch(ctx, palette, each.entry, wide, TALL);
   }
-  return make("li", {}, canvas, make("span", {}, visible(each.words)));
+  return make("li", canvas, make("span", visible(each.words)));
 }
 
 /** What the block "numbers:S" holds. */
@@ -61,7 +61,7 @@ export interface NumberWords {
 }
 
 export class Numbers {
-  readonly element = make("p", { class: "ubviz-numbers" });
+  readonly element = make("p.numbers");
   #key = "";
   #wire: Wire | null = null;
 
@@ -80,6 +80,6 @@ export class Numbers {
   #show(words: NumberWords | null): void {
     if (!words) return this.element.replaceChildren();
     const rest = words.rest.map((each) => visible(each)).join(" \u00b7 ");
-    this.element.replaceChildren(make("b", {}, visible(words.first)), make("span", {}, rest));
+    this.element.replaceChildren(make("b", visible(words.first)), make("span", rest));
   }
 }

@@ -7,7 +7,7 @@ import type { Range } from "./range";
 const SETTLED_MS = 150;
 
 export class Live {
-  readonly element = make("div", { role: "status", class: "ubviz-unseen" });
+  readonly element = make("div.unseen", { role: "status" });
   #timer = 0;
 
   constructor(signal: AbortSignal) {

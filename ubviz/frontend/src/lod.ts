@@ -1,6 +1,8 @@
 /**
- * Levels of detail. What is wide enough is drawn as a shape; all else is added up, pixel by pixel, as load: how much of
- * the pixel's time is busy, in which colour, and how much of it is communication. Nothing is dropped and nothing is
+ * Levels of detail. What is wide enough is drawn as a shape; all else is added up, pixel by pixel, as
+ * load: how much of
+ * the pixel's time is busy, in which colour, and how much of it is communication. Nothing is dropped and
+ * nothing is
  * counted twice, whatever the zoom.
  */
 
@@ -40,7 +42,8 @@ export class LoadRow {
   constructor(readonly count: number) {
     this.first = count;
     [this.load, this.red, this.green, this.blue, this.comm, this.wait] = Array.from(
-      { length: 6 }, () => new Float32Array(count),
+      { length: 6 },
+      () => new Float32Array(count),
     ) as [Float32Array, Float32Array, Float32Array, Float32Array, Float32Array, Float32Array];
   }
 
@@ -70,8 +73,18 @@ export class LoadRow {
   }
 }
 
-/** Sort what a part shows on a grid into wide blocks and loads; `least`: how long a wide block lasts at least. */
-export function collect(bars: Bars, grid: Grid, least: number, shader: Shader, row: LoadRow, wide: Wide[]): void {
+/**
+ * Sort what a part shows on a grid into wide blocks and loads; `least`: how long a wide block lasts at
+ * least.
+ */
+export function collect(
+  bars: Bars,
+  grid: Grid,
+  least: number,
+  shader: Shader,
+  row: LoadRow,
+  wide: Wide[],
+): void {
   const { blocks, start, end } = bars;
   const last = blocks.length - 1;
   const until = grid.start + grid.count * grid.step;
@@ -95,7 +108,13 @@ export function collect(bars: Bars, grid: Grid, least: number, shader: Shader, r
 
 /** Kernels that are narrower on average than a narrow block are loads as well. */
 function wideBlock(
-  bars: Bars, from: number, to: number, grid: Grid, least: number, shades: Shades, row: LoadRow,
+  bars: Bars,
+  from: number,
+  to: number,
+  grid: Grid,
+  least: number,
+  shades: Shades,
+  row: LoadRow,
 ): Wide {
   const until = grid.start + grid.count * grid.step;
   if (to - from <= 3) return { bars, from, to, many: false };
@@ -141,7 +160,10 @@ function gallopBlocks({ blocks, start }: Bars, t: number, from: number, to: numb
 class Shades {
   private found: { loads: Loads; of: Shade[] } | null = null;
 
-  constructor(private readonly bars: Bars, private readonly shader: Shader) {}
+  constructor(
+    private readonly bars: Bars,
+    private readonly shader: Shader,
+  ) {}
 
   get(): { loads: Loads; of: Shade[] } {
     if (!this.found) {

@@ -1,4 +1,7 @@
-/** Logical order: one endless row of columns, one for each trace event, and which time stands for which columns. */
+/**
+ * Logical order: one endless row of columns, one for each trace event, and which time stands for which
+ * columns.
+ */
 
 import { lower, upper } from "./columns";
 import type { Layout, Measure } from "./layout";
@@ -69,14 +72,20 @@ function columnAt(edges: Float64Array, v: number): number {
 
 /** The columns [from, to] spread from the gutter to `right`. */
 export function columnScale(
-  logical: Logical, layout: Layout, columns: readonly [number, number], right: number, measure: Measure,
+  logical: Logical,
+  layout: Layout,
+  columns: readonly [number, number],
+  right: number,
+  measure: Measure,
 ): ColumnScale {
   const edges = edgesOf(logical, measure);
   const left = layout.gutter;
   const v0 = place(edges, columns[0]);
   const k = (right - left) / Math.max(place(edges, columns[1]) - v0, 1);
   return {
-    k, left, right,
+    k,
+    left,
+    right,
     x: (column) => left + (place(edges, column) - v0) * k,
     column: (x) => columnAt(edges, v0 + (x - left) / k),
     half: (column) => {
@@ -88,7 +97,12 @@ export function columnScale(
 }
 
 /** As many columns from one on as have room at their natural width: how logical order is best first shown. */
-export function columnsFrom(logical: Logical, from: number, room: number, measure: Measure): [number, number] {
+export function columnsFrom(
+  logical: Logical,
+  from: number,
+  room: number,
+  measure: Measure,
+): [number, number] {
   const edges = edgesOf(logical, measure);
   const last = edges.length - 1;
   const to = columnAt(edges, place(edges, from) + room);
@@ -99,7 +113,10 @@ export function columnsFrom(logical: Logical, from: number, room: number, measur
 
 const latest = new WeakMap<Logical, Float64Array>();
 
-/** The time of each column, never earlier than that of a column before: order is not always that of the clocks. */
+/**
+ * The time of each column, never earlier than that of a column before: order is not always that of the
+ * clocks.
+ */
 function timesOf(logical: Logical): Float64Array {
   let times = latest.get(logical);
   if (!times) {

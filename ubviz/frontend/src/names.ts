@@ -24,7 +24,14 @@ function rank(name: string): number {
 function shorter(name: string): string[] {
   const words = name.split(/\s+/).filter((word) => word !== "");
   const first = (words[0] ?? "?")[0].toUpperCase();
-  if (words.length > 1) return [first + words.slice(1, 3).map((word) => word[0].toLowerCase()).join("")];
+  if (words.length > 1)
+    return [
+      first +
+        words
+          .slice(1, 3)
+          .map((word) => word[0].toLowerCase())
+          .join(""),
+    ];
   const rest = [...name.slice(1)].filter((letter) => !"aeiou".includes(letter) && /\p{L}/u.test(letter));
   return [first, ...rest.map((letter) => first + letter)];
 }

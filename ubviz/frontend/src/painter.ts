@@ -25,7 +25,7 @@ export interface Shown {
 }
 
 export class Painter {
-  /** The next columns are as many as can be read, not all that the range stands for: order has just been entered. */
+  /** Order has just been entered: the next columns are as many as can be read, not all of the range. */
   entering = true;
   /** As it was last drawn: what the pointer hits. */
   picture: Picture | null = null;

@@ -1,4 +1,7 @@
-/** Patterns that say what kind of work a span is: tiles of whole device pixels, so that they are crisp at any zoom. */
+/**
+ * Patterns that say what kind of work a span is: tiles of whole device pixels, so that they are crisp at
+ * any zoom.
+ */
 
 import { channels } from "./theme";
 
@@ -24,9 +27,18 @@ export function dots(ctx: CanvasRenderingContext2D, colour: string, dpr: number)
   const half = Math.max(Math.round((DOTS * dpr) / 2), 2);
   const size = 2 * half;
   const r = DOT * dpr;
-  return tile(ctx, `dots ${colour} ${dpr}`, colour, size, 2 * size, dpr, 0.8, (x, y) =>
-    Math.abs(x - half) + Math.abs(y - half) < r * 1.25
-    || Math.min(x, size - x) + Math.abs(y - half - size) < r * 1.25);
+  return tile(
+    ctx,
+    `dots ${colour} ${dpr}`,
+    colour,
+    size,
+    2 * size,
+    dpr,
+    0.8,
+    (x, y) =>
+      Math.abs(x - half) + Math.abs(y - half) < r * 1.25 ||
+      Math.min(x, size - x) + Math.abs(y - half - size) < r * 1.25,
+  );
 }
 
 /** The dots of a waiting line; what is filled with it is as high as the line is thick. */
@@ -36,7 +48,13 @@ export function dashes(ctx: CanvasRenderingContext2D, colour: string, dpr: numbe
 }
 
 function tile(
-  ctx: CanvasRenderingContext2D, key: string, colour: string, w: number, h: number, dpr: number, alpha: number,
+  ctx: CanvasRenderingContext2D,
+  key: string,
+  colour: string,
+  w: number,
+  h: number,
+  dpr: number,
+  alpha: number,
   inside: (x: number, y: number) => boolean,
 ): CanvasPattern {
   const known = tiles.get(key);

@@ -4,7 +4,14 @@ type Ctx = CanvasRenderingContext2D;
 
 /** A rectangle, its corners rounded on the sides asked for (a span that is cut off stays square there). */
 export function rectangle(
-  ctx: Ctx, x0: number, y0: number, x1: number, y1: number, radius: number, left = true, right = true,
+  ctx: Ctx,
+  x0: number,
+  y0: number,
+  x1: number,
+  y1: number,
+  radius: number,
+  left = true,
+  right = true,
 ): void {
   const r = Math.min(radius, (x1 - x0) / 2, (y1 - y0) / 2);
   if (r <= 0.3) {

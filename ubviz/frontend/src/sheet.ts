@@ -1,7 +1,11 @@
-/** What all drawing of one picture shares: the context, what is taken of the room for text, what has appeared. */
+/**
+ * What all drawing of one picture shares: the context, what is taken of the room for text, what has
+ * appeared.
+ */
 
 import type { Picture, Seen } from "./draw";
-import type { LaneRow, Measure } from "./layout";
+import type { Measure } from "./layout";
+import { dashes, hatch } from "./patterns";
 import { CAP, clean, measureBy, Room } from "./text";
 
 export class Sheet {
@@ -14,8 +18,12 @@ export class Sheet {
   /** The plot: where time is. */
   readonly left: number;
   readonly right: number;
+  /** So many shapes that letters in narrow ones and rounded corners would cost more than they show. */
+  crowded = false;
   /** As the context has it: reading it there is slow. */
   private font = "";
+  private stripes_: CanvasPattern | null = null;
+  private dots_: CanvasPattern | null = null;
 
   constructor(readonly p: Picture) {
     this.ctx = p.ctx;
@@ -31,6 +39,24 @@ export class Sheet {
     this.marks.take(x0, y0, x1, y1);
   }
 
+  get stripes(): CanvasPattern {
+    return (this.stripes_ ??= hatch(this.ctx, this.p.palette.hatch, this.p.dpr));
+  }
+
+  get dots(): CanvasPattern {
+    return (this.dots_ ??= dashes(this.ctx, this.p.palette.waiting, this.p.dpr));
+  }
+
+  /** A dotted line for each stretch at one height, all at once. */
+  dotted(y: number, stretches: Iterable<readonly [number, number]>): void {
+    const { ctx } = this;
+    const thick = this.thin(1.4);
+    ctx.fillStyle = this.dots;
+    ctx.beginPath();
+    for (const [a, b] of stretches) ctx.rect(a, this.snap(y - thick / 2), b - a, thick);
+    ctx.fill();
+  }
+
   /** To the nearest edge between device pixels. */
   snap(v: number): number {
     return Math.round(v * this.p.dpr) / this.p.dpr;
@@ -39,6 +65,11 @@ export class Sheet {
   /** One device pixel at least. */
   thin(width: number): number {
     return Math.max(Math.round(width * this.p.dpr), 1) / this.p.dpr;
+  }
+
+  /** Narrower shapes are plain rectangles: corners would not be seen. */
+  get leastRound(): number {
+    return this.crowded ? 32 : 9;
   }
 
   /** Draw only within the plot, a little beyond its sides. */
@@ -69,9 +100,5 @@ export class Sheet {
       if (shown && this.measure(shown, font) <= room) return shown;
     }
     return null;
-  }
-
-  isThread(row: LaneRow): boolean {
-    return row.group === "threads";
   }
 }

@@ -29,19 +29,17 @@ export interface Parts {
 
 export function shellOf(parts: Parts): Shell {
   const id = `ubviz-${Math.random().toString(36).slice(2)}`;
-  const title = make("div", { class: "ubviz-title", dir: "auto" });
-  const hint = make("div", { id, class: "ubviz-unseen" });
-  const base = make("canvas", { class: "ubviz-base", "aria-hidden": "true" });
-  const front = make("canvas", { class: "ubviz-overlay", "aria-hidden": "true" });
-  const note = make("div", { class: "ubviz-note" });
+  const title = make("div.title", { dir: "auto" });
+  const hint = make("div.unseen", { id });
+  const base = make("canvas.base", { "aria-hidden": "true" });
+  const front = make("canvas.overlay", { "aria-hidden": "true" });
+  const note = make("div.note");
   note.hidden = true;
-  const stage = make("div", {
-    class: "ubviz-stage", tabindex: "0", role: "application", "aria-roledescription": "timeline",
-    "aria-describedby": id,
-  }, base, front, note);
-  const body = make("div", { class: "ubviz-body" }, stage, parts.keys);
+  const stage = make("div.stage", { tabindex: "0", role: "application", "aria-roledescription": "timeline",
+    "aria-describedby": id }, base, front, note);
+  const body = make("div.body", stage, parts.keys);
   const root = make("section", { class: "ubviz ubviz-timeline", role: "group" },
-    make("div", { class: "ubviz-bar" }, title, parts.toolbar), parts.problem, body, parts.legend,
+    make("div.bar", title, parts.toolbar), parts.problem, body, parts.legend,
     parts.numbers, parts.details, hint, parts.live);
   root.dataset.ubvizState = "loading";
   root.dataset.ubvizSeq = "0";
@@ -61,7 +59,7 @@ export function named({ root, stage, title, hint }: Shell, index: Index): void {
 
 /** A sentence that something went wrong; it stands until it is dismissed or no longer true. */
 export class Problem {
-  readonly element = make("div", { role: "alert", class: "ubviz-problem" });
+  readonly element = make("div.problem", { role: "alert" });
   readonly #words = make("span", { dir: "auto" });
 
   constructor(dismissed: () => void, signal: AbortSignal) {
@@ -79,19 +77,17 @@ export class Problem {
 
 /** The panel that lists the keys. */
 export class KeysPanel {
-  readonly element = make("div", {
-    role: "dialog", "aria-label": "Keys", class: "ubviz-keys", tabindex: "-1",
-  });
+  readonly element = make("div.keys", { role: "dialog", "aria-label": "Keys", tabindex: "-1" });
   #before: Element | null = null;
 
   constructor(closed: () => void, signal: AbortSignal) {
     const close = button("Close", "Close (Esc)", "Close");
     listen(close, "click", closed, signal);
-    const list = make("dl", {});
+    const list = make("dl");
     for (const [keys, words] of HELP) {
-      list.append(make("dt", {}, ...keys.map((key) => make("kbd", {}, key))), make("dd", {}, words));
+      list.append(make("dt", ...keys.map((key) => make("kbd", key))), make("dd", words));
     }
-    const pointer = make("p", {}, "Drag to pan. Scroll to zoom once the timeline has the focus, or with Ctrl."
+    const pointer = make("p", "Drag to pan. Scroll to zoom once the timeline has the focus, or with Ctrl."
       + " Click to select, with Ctrl or Shift to add. Double click to frame.");
     this.element.append(list, pointer, close);
     this.element.hidden = true;

@@ -2,7 +2,8 @@
 
 import type { Measure } from "./layout";
 
-const FAMILY = 'Inter, "Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+const FAMILY =
+  'Inter, "Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 const fontOf = (weight: number, size: number) => `${weight} ${size}px ${FAMILY}`;
 
 export const LANE_FONT = fontOf(500, 13);
@@ -15,7 +16,10 @@ export const NOTE_FONT = fontOf(400, SMALL);
 export const RULER_FONT = fontOf(400, 11);
 export const KEY_FONT = fontOf(600, 12);
 
-/** How far below the middle of the letters the baseline is, as a part of the size: text is centred by its letters. */
+/**
+ * How far below the middle of the letters the baseline is, as a part of the size: text is centred by its
+ * letters.
+ */
 export const CAP = 0.36;
 const MOST_KNOWN = 20_000;
 const known = new Map<string, Map<string, number>>();
@@ -47,12 +51,17 @@ export function clean(text: string): string {
   return /[\s\u0000-\u001f]/.test(text) ? text.replace(/[\s\u0000-\u001f]+/g, " ").trim() : text;
 }
 
-/** What is taken of the sheet: boxes in a coarse grid, so that asking stays quick where there are thousands. */
+/**
+ * What is taken of the sheet: boxes in a coarse grid, so that asking stays quick where there are thousands.
+ */
 export class Room {
   private readonly cells = new Map<number, number[]>();
   private readonly boxes: number[] = [];
 
-  constructor(private readonly width: number, private readonly height: number) {}
+  constructor(
+    private readonly width: number,
+    private readonly height: number,
+  ) {}
 
   take(x0: number, y0: number, x1: number, y1: number): void {
     const number = this.boxes.length;
@@ -70,7 +79,10 @@ export class Room {
     if (x0 < 0 || y0 < 0 || x1 > this.width || y1 > this.height) return false;
     const b = this.boxes;
     return this.each(x0, y0, x1, y1, (key) =>
-      (this.cells.get(key) ?? []).every((n) => x1 <= b[n] || x0 >= b[n + 2] || y1 <= b[n + 1] || y0 >= b[n + 3]));
+      (this.cells.get(key) ?? []).every(
+        (n) => x1 <= b[n] || x0 >= b[n + 2] || y1 <= b[n + 1] || y0 >= b[n + 3],
+      ),
+    );
   }
 
   private each(x0: number, y0: number, x1: number, y1: number, use: (key: number) => boolean): boolean {

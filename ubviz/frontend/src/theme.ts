@@ -29,27 +29,50 @@ const ON_DARK = "#ffffff";
 const ON_LIGHT = "#0f131b";
 
 export const LIGHT = palette({
-  name: "light", background: "#ffffff", ink: "#1f2430", soft: "#5b6472", grid: "#eceff3", arrow: "#7a8494",
-  waiting: "#a3acba", main: "#6b7482", fails: "#c62828", focus: "#2f6fde", hatch: "#ffffff",
+  name: "light",
+  background: "#ffffff",
+  ink: "#1f2430",
+  soft: "#5b6472",
+  grid: "#eceff3",
+  arrow: "#7a8494",
+  waiting: "#a3acba",
+  main: "#6b7482",
+  fails: "#c62828",
+  focus: "#2f6fde",
+  hatch: "#ffffff",
   ubatches: ["#2f6fde", "#d9780f", "#1c9a73", "#8b5bc9", "#c2417c", "#4b7f16", "#0e7c9b", "#8a6a3b"],
 });
 export const DARK = palette({
-  name: "dark", background: "#15181e", ink: "#e7eaf0", soft: "#9aa4b3", grid: "#232833", arrow: "#8b95a6",
-  waiting: "#667080", main: "#8f98a8", fails: "#ff7b7b", focus: "#6ea2ff", hatch: "#15181e",
+  name: "dark",
+  background: "#15181e",
+  ink: "#e7eaf0",
+  soft: "#9aa4b3",
+  grid: "#232833",
+  arrow: "#8b95a6",
+  waiting: "#667080",
+  main: "#8f98a8",
+  fails: "#ff7b7b",
+  focus: "#6ea2ff",
+  hatch: "#15181e",
   ubatches: ["#6ea2ff", "#ffb057", "#4fd1a5", "#c29bff", "#ff8fb8", "#a9d66b", "#5fc8e8", "#d8b98a"],
 });
 
 function palette(colours: Colours): Palette {
   const texts = new Map<string, string>();
-  const tints = new Map<string, string>();
+  const tints = new Map<number, Map<string, string>>();
   return {
     ...colours,
     ubatch: (index) =>
       index === null || index < 0 ? colours.main : colours.ubatches[index % colours.ubatches.length]!,
     on: (colour) =>
-      kept(texts, colour, () => (contrast(ON_DARK, colour) >= contrast(ON_LIGHT, colour) ? ON_DARK : ON_LIGHT)),
-    tint: (colour, share) =>
-      kept(tints, `${colour} ${share}`, () => mix(colour, colours.background, share)),
+      kept(texts, colour, () =>
+        contrast(ON_DARK, colour) >= contrast(ON_LIGHT, colour) ? ON_DARK : ON_LIGHT,
+      ),
+    tint: (colour, share) => {
+      let known = tints.get(share);
+      if (!known) tints.set(share, (known = new Map()));
+      return kept(known, colour, () => mix(colour, colours.background, share));
+    },
   };
 }
 
@@ -95,7 +118,9 @@ export function paletteOf(setting: "auto" | ThemeName): Palette {
   return name === "dark" ? DARK : LIGHT;
 }
 
-/** JupyterLab, VS Code, Colab, then the system. By attributes: the variables of a new theme can come later. */
+/**
+ * JupyterLab, VS Code, Colab, then the system. By attributes: the variables of a new theme can come later.
+ */
 function themeOfPage(): ThemeName {
   const lab = document.body.dataset.jpThemeLight;
   if (lab !== undefined) return lab === "false" ? "dark" : "light";

@@ -28,7 +28,7 @@ export function tipWords(item: Item, data: Pick<Data, "flowsOf" | "item">, index
 }
 
 export class Tip {
-  readonly element = make("div", { class: "ubviz-tip", "aria-hidden": "true" });
+  readonly element = make("div.tip", { "aria-hidden": "true" });
 
   constructor(private readonly root: HTMLElement) {
     this.element.hidden = true;

@@ -15,12 +15,12 @@ const RIGHT = "M6.5 4l4 4-4 4";
 export class Toolbar {
   readonly element: HTMLElement;
   readonly keys: HTMLButtonElement;
-  readonly #step = make("span", { class: "ubviz-step" });
+  readonly #step = make("span.step");
   readonly #earlier: HTMLButtonElement;
   readonly #later: HTMLButtonElement;
   readonly #clock = button("Clock", "By the clock (O)", "Clock");
   readonly #order = button("Order", "In order, one column an event (O)", "Order");
-  readonly #orders = make("div", { role: "group", "aria-label": "Order", class: "ubviz-pair" },
+  readonly #orders = make("div.pair", { role: "group", "aria-label": "Order" },
     this.#clock, this.#order);
 
   constructor(act: (act: Act) => void, signal: AbortSignal) {
@@ -41,7 +41,7 @@ export class Toolbar {
       make1("Zoom in", "Zoom in (W)", PLUS, "zoom in"),
       make1("Show all", "Show all (Shift+Home)", ENDS, "show all"),
     ];
-    this.element = make("div", { role: "toolbar", "aria-label": "Timeline controls", class: "ubviz-toolbar" },
+    this.element = make("div.toolbar", { role: "toolbar", "aria-label": "Timeline controls" },
       this.#earlier, this.#step, this.#later, ...zoom, this.#orders, this.keys);
     oneStop(this.element, signal);
   }
@@ -50,12 +50,11 @@ export class Toolbar {
     const known = step === null ? null : index.steps[step];
     const several = index.steps.length > 1;
     setText(this.#step, known && several ? `step ${known[0]}` : "");
-    this.#earlier.disabled = !several || step === null || step === 0;
-    this.#later.disabled = !several || step === null || step === index.steps.length - 1;
-    this.#order.disabled = !index.logical;
-    this.#clock.setAttribute("aria-pressed", String(order === "wall"));
-    this.#order.setAttribute("aria-pressed", String(order === "logical"));
-    if (!this.element.querySelector("[tabindex='0']:not(:disabled)")) firstStop(this.element);
+    set(this.#earlier, "disabled", !several || step === 0);
+    set(this.#later, "disabled", !several || step === index.steps.length - 1);
+    set(this.#order, "disabled", !index.logical);
+    set(this.#clock, "pressed", order === "wall");
+    set(this.#order, "pressed", order === "logical");
   }
 }
 
@@ -63,21 +62,19 @@ function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-const enabled = (bar: HTMLElement) => [...bar.querySelectorAll<HTMLButtonElement>("button:not(:disabled)")];
-
-function firstStop(bar: HTMLElement, chosen = enabled(bar)[0]): void {
-  for (const each of bar.querySelectorAll("button")) each.tabIndex = each === chosen ? 0 : -1;
+/** A button that does nothing now keeps the focus: it is only said to be disabled. */
+function set(button: HTMLElement, state: "pressed" | "disabled", on: boolean): void {
+  button.setAttribute(`aria-${state}`, String(on));
 }
 
 /** Within a toolbar the arrow keys move, and Tab leaves it: the pattern that screen readers announce. */
 function oneStop(bar: HTMLElement, signal: AbortSignal): void {
-  firstStop(bar);
-  listen(bar, "focusin", (event) => {
-    if (event.target instanceof HTMLButtonElement) firstStop(bar, event.target);
-  }, signal);
+  const buttons = [...bar.querySelectorAll("button")];
+  const stop = (at: number) => buttons.forEach((each, i) => (each.tabIndex = i === at ? 0 : -1));
+  stop(0);
+  listen(bar, "focusin", (event) => stop(buttons.indexOf(event.target as HTMLButtonElement)), signal);
   listen(bar, "keydown", (event) => {
-    const buttons = enabled(bar);
-    const now = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    const now = buttons.indexOf(event.target as HTMLButtonElement);
     const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: -1 }[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();

@@ -1,6 +1,6 @@
 /** Tracks: the parts of a recording that belong to one row of one lane, each there or not yet. */
 
-import { barsOf, flowsOf, gallop, lower, marksOf, upper, type Bars, type Flows, type Marks } from "./columns";
+import { barsOf, flowsOf, lower, marksOf, upper, type Bars, type Flows, type Marks } from "./columns";
 import type { Part, Track } from "./model";
 
 /** Views of one model share the bytes of a block, and so what is made of them. */
@@ -44,7 +44,10 @@ abstract class Parts<T extends { rows: number }> {
 }
 
 abstract class Timed<T extends { rows: number; start: Float64Array; row: Int32Array }> extends Parts<T> {
-  constructor(readonly spec: Track, readonly number: number) {
+  constructor(
+    readonly spec: Track,
+    readonly number: number,
+  ) {
     super(spec.parts);
   }
 
@@ -104,15 +107,5 @@ export class MarkTrack extends Timed<Marks> {
 export class FlowTrack extends Parts<Flows> {
   protected decode(part: Part, bytes: ArrayBuffer): Flows {
     return flowsOf(part, bytes);
-  }
-}
-
-/** Visit bars that touch a stretch, of those narrower than `least` ns at most one in `least`. */
-export function visit(bars: Bars, a: number, b: number, least: number, seen: (i: number) => void): void {
-  let i = lower(bars.end, a, 0, bars.rows);
-  while (i < bars.rows && bars.start[i] <= b) {
-    seen(i);
-    const wide = bars.end[i] - bars.start[i] >= least;
-    i = wide ? i + 1 : Math.max(i + 1, gallop(bars.start, bars.start[i] + least, i + 1, bars.rows) - 1);
   }
 }

@@ -21,6 +21,7 @@ export class Waiting {
   end(words = ""): void {
     clearTimeout(this.#timer);
     this.#timer = 0;
+    this.note.classList.toggle("ubviz-nothing", words !== "");
     this.#say(words);
   }
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Item } from "./data";
+import { moment } from "./format";
 import type { Index } from "./model";
-import { belongsTo, cut, moment, nameOf, sentence, sortOf, timesOf, visible, waitOf } from "./words";
+import { belongsTo, cut, nameOf, sentence, sortOf, timesOf, visible, waitOf } from "./words";
 
 const index = {
   origin_ns: 1_000_000_000,

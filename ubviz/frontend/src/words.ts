@@ -1,26 +1,23 @@
 /** Items in words: what the tip, the details, the buttons and the live region say. */
 
 import type { Item } from "./data";
-import { duration, plain, round } from "./format";
+import { duration, moment } from "./format";
 import type { Index } from "./model";
 
 /**
  * What could hide or reorder the text round it: control characters, marks of direction, lone surrogates.
  * Names come from traces, and traces from anywhere.
  */
-const HOSTILE = new RegExp(
-  "[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]"
-    + "|\\p{Surrogate}", "gu");
+const HOSTILE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** The text with what cannot be seen written as an escape; `keep` has characters that stay (in source). */
 export function visible(text: string, keep = ""): string {
   return text.replace(HOSTILE, (found) => {
-    const code = found.charCodeAt(0);
     if (keep.includes(found)) return found;
     if (found === "\n") return "\\n";
     if (found === "\t") return "\\t";
-    const digits = code.toString(16);
-    return code < 0x100 ? `\\x${digits.padStart(2, "0")}` : `\\u${digits.padStart(4, "0")}`;
+    const digits = found.codePointAt(0)!.toString(16);
+    return digits.length < 3 ? `\\x${digits.padStart(2, "0")}` : `\\u${digits.padStart(4, "0")}`;
   });
 }
 
@@ -28,16 +25,6 @@ export function visible(text: string, keep = ""): string {
 export function cut(text: string, most: number): string {
   const shown = Array.from(visible(text.slice(0, 2 * most + 2)));
   return shown.length <= most ? shown.join("") : shown.slice(0, most - 1).join("") + "…";
-}
-
-const UNITS: [size: number, unit: string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-
-/** A moment, as exact as `fine_ns` asks: 12_345_678 at 780_000 -> "12.3 ms". */
-export function moment(ns: number, fine_ns: number): string {
-  const [size, unit] = UNITS.find(([s]) => Math.abs(ns) >= s) ?? UNITS[3]!;
-  const place = Math.floor(Math.log10(Math.max(fine_ns, 1)) + 1e-9);
-  const digits = Math.min(Math.max(Math.round(Math.log10(size)) - place, 0), 9);
-  return `${plain(round(ns / size, digits))} ${unit}`;
 }
 
 /** From when to when, counted from the ruler's zero, and how long; of a mark only when. */

@@ -11,6 +11,7 @@ and zooming must not wait for it.
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -33,7 +34,15 @@ from .score import score_of
 HEAD_BYTES = 1 << 20
 """Tracks that are smaller than this together come with the index: they are drawn even while the kernel is busy."""
 
-encode = msgspec.json.Encoder(enc_hook=str).encode
+_encoder = msgspec.json.Encoder(enc_hook=str)
+
+
+def encode(value: Any) -> bytes:
+    """JSON; half of a pair of surrogates, which is no text but may stand in a file, is kept as its escape."""
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(value, default=str).encode("ascii")
 
 
 class Payload:
