@@ -46,7 +46,11 @@ def test_the_command(style: str, n: int, tmp_path: Path, capsys: pytest.CaptureF
     assert set(numbers["events"]) <= set(KINDS)
     for name in ("unsplit", "split", "overlapped"):
         assert len(load(tmp_path / f"{name}.json.gz").steps) == 2
-    assert [Path(file).name for file in numbers["files"]][3:] == ["overlapped.svg", "overlapped_logical.svg"]
+    assert [Path(file).name for file in numbers["files"]][3:] == [
+        "overlapped.svg",
+        "overlapped_logical.svg",
+        "overlapped.html",
+    ]
     assert all(Path(file).stat().st_size > 0 for file in numbers["files"])
 
 
@@ -99,7 +103,7 @@ def test_unequal_outputs_end_with_1(
         ("--layers 0", "layers and steps are at least 1, not 0"),
         ("--tokens 9", "2 microbatches need at least 16 tokens, not 9"),
         ("--dtype int8", "dtype is float32 or bfloat16, not 'int8'"),
-        ("--runtime mars", "there is no runtime 'mars'; this version has auto, host"),
+        ("--runtime mars", "there is no runtime 'mars'; this version has auto, host, cuda"),
     ],
 )
 def test_bad_arguments_are_one_line(

@@ -130,7 +130,7 @@ def test_sites_and_callers() -> None:
     launches = trace.events.rows(trace.events.mask(kind="kernel.launch"))
     assert {event.site.split(":")[0] for event in launches} <= {
         f"ubviz/engine/{name}.py" for name in ("all2all", "attention", "moe", "model", "runner")
-    } | {"ubviz/ubatch/wrapper.py"}
+    } | {"ubviz/ubatch/outputs.py"}
     sources = {(s["file"], s["function"]): s for s in trace.meta["sources"]}
     source = sources["ubviz/ubatch/contexts.py", "UBatchContext._cpu_yield"]
     line = next(int(e.site.split(":")[1]) for e in trace.events if e.kind == "ctx.yield")

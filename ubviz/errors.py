@@ -56,6 +56,10 @@ class StreamClosed(UbvizError, RuntimeError):
     """Work was launched on a stream that has been closed."""
 
 
+class CaptureError(UbvizError, RuntimeError):
+    """Something was done that a graph capture cannot hold, or a graph was asked for what it cannot give."""
+
+
 class TimingError(UbvizError, RuntimeError):
     """An elapsed time was asked for that does not exist (yet)."""
 
@@ -66,6 +70,18 @@ class StreamStuck(UbvizError, TimeoutError):
 
 class Stalled(UbvizError, RuntimeError):
     """Every known thread is parked and every stream idle: nothing can go on."""
+
+
+class RankError(UbvizError, RuntimeError):
+    """Something went wrong between ranks."""
+
+
+class MissedCollective(RankError):
+    """A rank did not take part in a collective that the others are in."""
+
+
+class RankDied(RankError):
+    """A rank's process has ended, or gives no sign of life."""
 
 
 class NotATrace(UbvizError, ValueError):

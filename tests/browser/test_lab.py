@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
+import ubviz
 from tests.browser.conftest import VIEWPORT
 from tests.browser.jupyter import Lab, Server
 from tests.browser.scene import UBATCH, middle, place, rows, small
 from tests.browser.watched import Watched
 
+ROOT = Path(__file__).resolve().parents[2]
 MAKE = 'import ubviz\ntrace = ubviz.load("small.json")\nw = ubviz.Timeline(trace)\nw'
 
 
@@ -227,3 +232,36 @@ def test_nbconvert_shows_the_picture_offline(lab: Lab, server: Server, browser: 
     assert image.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 300
     assert "makespan" in page.page.locator("main").inner_text()
     context.close()
+
+
+@pytest.mark.timeout(300)  # the notebook runs a model
+def test_the_first_notebook_runs_from_top_to_bottom(lab: Lab, server: Server) -> None:
+    book = ROOT / "notebooks" / "00_the_whole_game.ipynb"
+    shutil.copy(book, server.folder / book.name)
+    lab.open(book.name)
+    lab.page.set_default_timeout(200_000)
+    lab.run_all()
+    failed = lab.ask(
+        """return panel.content.widgets.filter((cell) => cell.model.type === "code")
+             .flatMap((cell) => cell.model.outputs.toJSON()).filter((output) => output.output_type === "error");"""
+    )
+    assert failed == []
+    after = ubviz.example("whole_game_overlapped")
+    alt = ubviz.Timeline(after).alt
+    timeline = lab.page.get_by_role("application", name=alt)
+    timeline.scroll_into_view_if_needed()
+    view = lab.page.locator(".ubviz-timeline").filter(has=timeline)
+    expect(view).to_have_attribute("data-ubviz-state", "painted")
+    index = lab.page.locator(".ubviz-timeline").evaluate_all(
+        "(views, alt) => views.findIndex((view) => view.getAttribute('aria-label') === alt)", alt
+    )
+    for stream in ("compute", "comm"):
+        box = lab.lane_box(place(after, stream), index)
+        assert min(lab.pixels(*UBATCH["light"], box=box, index=index)) > 100, stream
+    dispatches = [
+        row
+        for row, span in enumerate(after.spans)
+        if (span.cat, span.operation, span.ubatch) == ("kernel", "dispatch", 0)
+    ]
+    selected = json.loads(view.get_attribute("data-ubviz-selection") or "[]")
+    assert selected == [["spans", row] for row in dispatches]

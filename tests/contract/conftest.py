@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.contract import on_cuda
 from tests.contract.language import Listener, Running
 from ubviz import get_runtime
 from ubviz.errors import AsyncError
@@ -31,9 +32,26 @@ def missing(name: str) -> str | None:
 RUNTIMES = tuple(name for name in KNOWN if missing(name) is None)
 
 
-@pytest.fixture(params=RUNTIMES)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test over every runtime."""
+    if "rt" in metafunc.fixturenames:
+        metafunc.parametrize("rt", (*RUNTIMES, on_cuda.FAKE), indirect=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """But for what cannot hold on cuda."""
+    left_out = [item for item in items if on_cuda.left_out(item.name)]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
+
+
+def make(name: str) -> Any:
+    return on_cuda.made(name) if name == on_cuda.FAKE else get_runtime(name)
+
+
+@pytest.fixture
 def rt(request: pytest.FixtureRequest) -> Iterator[Any]:
-    runtime = get_runtime(request.param)
+    runtime = make(request.param)
     yield runtime
     for _ in runtime.streams():
         try:
@@ -45,9 +63,9 @@ def rt(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 @pytest.fixture
-def other(rt: Any) -> Iterator[Any]:
+def other(request: pytest.FixtureRequest, rt: Any) -> Iterator[Any]:
     """Another runtime of the same kind."""
-    runtime = get_runtime(rt.name)
+    runtime = make(request.node.callspec.params["rt"])
     yield runtime
     runtime.close()
 
@@ -75,10 +93,12 @@ def hold(rt: Any) -> Iterator[Callable[[Any], threading.Event]]:
     gates = []
 
     def hold_stream(stream: Any) -> threading.Event:
-        gate = threading.Event()
-        gates.append(gate)
-        rt.launch("gate", gate.wait, stream=stream)
-        return gate
+        if rt.name == "cuda":
+            gates.append(on_cuda.hold(rt, stream))
+        else:
+            gates.append(threading.Event())
+            rt.launch("gate", gates[-1].wait, stream=stream)
+        return gates[-1]
 
     yield hold_stream
     for gate in gates:

@@ -115,3 +115,27 @@ def test_who_waits_for_what_is_known(rt, start):
     event.set()
     assert running.end() is True
     assert not rt.parking.waiting
+
+
+def test_what_keeps_a_thread_from_its_target_is_told(rt):
+    fault, failed, ran = RuntimeError("no device"), [], []
+
+    class Bad:
+        def host(self, kind, obj, arg):
+            if kind == "thread.start":
+                raise fault
+
+        def device(self, kind, obj, arg):
+            pass
+
+    bad = Bad()
+    rt.hooks.subscribe(bad)
+    thread = rt.Thread(ran.append, (1,), "t", failed.append)
+    thread.start()
+    thread.join()
+    rt.hooks.unsubscribe(bad)
+    assert (failed, ran, list(rt.threads)) == ([fault], [], [])
+    again = rt.Thread(ran.append, (2,), "t", failed.append)
+    again.start()
+    again.join()
+    assert (failed, ran) == ([fault], [2])

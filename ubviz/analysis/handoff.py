@@ -28,11 +28,12 @@ def handoff(trace: Trace) -> list[Finding]:
 
 
 def yields(trace: Trace, step: int | None = None) -> dict[int, int]:
-    """How often each microbatch yielded, in one step or in all."""
+    """How often each microbatch yielded, in one step or in all; also one that came and never did."""
     count: Counter[int] = Counter()
-    for event in trace.events.rows(trace.events.mask(kind="ctx.yield")):
-        if step is None or event.step == step:
-            count[event.args["ubatch"]] += 1
+    for kind, times in (("ctx.enter", 0), ("ctx.yield", 1)):
+        for event in trace.events.rows(trace.events.mask(kind=kind)):
+            if step is None or event.step == step:
+                count[event.args["ubatch"]] += times
     return dict(count)
 
 
@@ -96,11 +97,12 @@ def _unequal_yields(trace: Trace) -> Iterator[Finding]:
 
 
 def _no_interleaving(trace: Trace) -> Iterator[Finding]:
-    """Every microbatch got its turns in one block, although it yielded: nobody ran between."""
+    """Every microbatch got its turns in one block, although each of them yielded: nobody ran between."""
     for step in trace.steps or (None,):
         got = turns(trace, step)
         blocks = 1 + sum(a != b for a, b in pairwise(got))
-        if len(set(got)) > 1 and blocks == len(set(got)) and any(yields(trace, step).values()):
+        counts = yields(trace, step).values()
+        if len(set(got)) > 1 and blocks == len(set(got)) and counts and all(counts):
             where = "" if step is None else f" in step {step}"
             yield Finding(
                 "no_interleaving", "warning",

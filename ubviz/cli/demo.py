@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from ..exploration import Demo
 
 
+OPTIONS = ("runtime", "ubatches", "layers", "tokens", "style", "steps", "dtype", "seed")
+"""What is handed on to the demonstration."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("--runtime", default="auto", help="auto or host (default: auto)")
@@ -23,9 +27,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokens", type=int, metavar="T", help="tokens a batch (default: by style)")
     parser.add_argument("--style", default="ht", help="ht (prefill) or ll (decode) (default: ht)")
     parser.add_argument("--steps", type=int, default=5, metavar="K", help="recorded steps (default: 5)")
+    parser.add_argument(
+        "--ranks", type=int, metavar="R", help="processes that share the experts (default: 1)"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=30.0,
+        metavar="S",
+        help="seconds a rank waits for the others (default: 30)",
+    )
     parser.add_argument("--dtype", default="float32", help="float32 or bfloat16 (default: float32)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of weights and tokens")
     parser.add_argument("--out", type=Path, default=Path("ubviz-out"), metavar="DIR", help="where files go")
+    parser.add_argument("--no-html", action="store_true", help="write no interactive page")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of the table")
 
 
@@ -33,16 +48,24 @@ def run(args: argparse.Namespace) -> int:
     """0 when outputs are equal and nothing is found wrong, else 1."""
     from ..exploration import demo
     from ..exploration.demo import Options
+    from ..exploration.ranks import check_ranks
+    from .demo_ranks import run_rank, start, this_rank
 
-    names = ("runtime", "ubatches", "layers", "tokens", "style", "steps", "dtype", "seed")
-    options = {name: getattr(args, name) for name in names}
+    check_ranks(1 if args.ranks is None else args.ranks, args.timeout)
+    options = {name: getattr(args, name) for name in OPTIONS}
     Options(**options)  # what cannot be run is said before anything is made
-    make_folder(args.out)
-    if args.dtype == "bfloat16":
+    rank = this_rank(args.ranks)
+    make_folder(args.out if rank is None else args.out / f"rank{rank}")
+    starts = rank is None and args.ranks is not None and args.ranks > 1
+    if args.dtype == "bfloat16" and not rank and not starts:
         print("bfloat16 is slow on most CPUs: a step may take ten seconds", file=sys.stderr)
+    if rank is not None:
+        return run_rank(args, rank, options)
+    if starts:
+        return start(args)
     result = demo(**options, say=lambda text: print(text, "...", file=sys.stderr))
     numbers = result.numbers()
-    numbers["files"] = _write(result, args.out)
+    numbers["files"] = write(result, args.out, page=not args.no_html)
     numbers["pictured_step"] = result.overlapped.median_step
     print(json.dumps(numbers, indent=2) if args.json else table(numbers))
     wrong = any(finding["severity"] == "error" for finding in numbers["findings"])
@@ -62,8 +85,8 @@ def make_folder(out: Path) -> None:
         raise BadArgument(f"--out {out}: no file can be written there: {error.strerror}") from error
 
 
-def _write(result: Demo, out: Path) -> list[str]:
-    from ..view import picture
+def write(result: Demo, out: Path, *, page: bool) -> list[str]:
+    from ..view import Timeline, picture
 
     files = []
     for mode in ("unsplit", "split", "overlapped"):
@@ -75,6 +98,9 @@ def _write(result: Demo, out: Path) -> list[str]:
     for order, name in (("wall", "overlapped.svg"), ("logical", "overlapped_logical.svg")):
         picture(ran.trace, step=ran.median_step, order=order).save(out / name)
         files.append(str(out / name))
+    if page:
+        Timeline(ran.trace, step=ran.median_step).to_html(out / "overlapped.html")
+        files.append(str(out / "overlapped.html"))
     return files
 
 
@@ -117,7 +143,7 @@ def _at_best(n: dict[str, Any]) -> str:
 
 
 def _shown(path: str, step: int) -> str:
-    return f"  (step {step})" if path.endswith(".svg") else ""
+    return f"  (step {step})" if path.endswith((".svg", ".html")) else ""
 
 
 def _ms(ns: float) -> str:

@@ -11,22 +11,23 @@ import os
 import platform
 from importlib import metadata
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ubviz import __version__
 from ubviz.extras import EXTRA_OF, install_command
+from ubviz.runtime.choose import missing_for_cuda, why_no_cuda
 
 BARE = ("numpy", "msgspec")
 OLDEST_TORCH = (2, 6)
 
 
 class Row(NamedTuple):
-    """One line of the table; ``extra`` is what would bring the missing thing."""
+    """One line of the table; ``extra`` is what would bring the missing thing, ``how`` what else to do."""
 
     what: str
     here: str
     extra: str | None = None
+    how: str | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,13 +40,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def report(rows: list[Row]) -> str:
-    """The table, and below it one command for each extra that is missing."""
+    """The table, and below it one command for each extra that is missing, and what else to do."""
     width = max(len(row.what) for row in rows)
     lines = [f"ubviz {__version__}", *(f"{row.what:{width}}  {row.here}" for row in rows)]
     missing = dict.fromkeys(row.extra for row in rows if row.extra)
-    if missing:
-        lines += ["", "To get what is missing:"]
-        lines += [f"{extra:{width}}  {install_command(extra)}" for extra in missing]
+    steps = [f"{extra:{width}}  {install_command(extra)}" for extra in missing]
+    steps += [f"{row.what:{width}}  {row.how}" for row in rows if row.how]
+    if steps:
+        lines += ["", "To get what is missing:", *steps]
     return "\n".join(lines)
 
 
@@ -76,28 +78,24 @@ def package(name: str) -> Row:
 
 def torch_rows() -> list[Row]:
     """The devices and the runtimes that torch allows."""
+    missing = why_no_cuda()
     try:
         import torch
-    except ImportError as error:
-        why = "torch is not installed" if find_spec("torch") is None else f"torch cannot be imported: {error}"
+    except ImportError:
+        assert missing is not None
+        why = missing.why
         return [Row("CUDA devices", f"none: {why}"), Row("runtime host", f"no: {why}"), cuda_runtime(why)]
     names, why = cuda(torch)
     devices = [Row(f"CUDA device {index}", name) for index, name in enumerate(names)]
-    devices = devices or [Row("CUDA devices", f"none: {why}")]
+    devices = devices or [Row("CUDA devices", f"none: {why}", how=missing and missing.how)]
     return [*devices, host_runtime(torch.__version__), cuda_runtime(why)]
 
 
 def cuda(torch: Any) -> tuple[list[str], str]:
     """The names of the CUDA devices, or the reason why there are none."""
-    if torch.cuda.is_available():
-        return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())], ""
-    if torch.version.cuda is None:
-        return [], "this torch is built without CUDA"
-    try:
-        torch.cuda.init()
-    except (RuntimeError, AssertionError) as error:
-        return [], str(error).splitlines()[0]
-    return [], f"torch for CUDA {torch.version.cuda} sees no device"
+    if (missing := missing_for_cuda(torch)) is not None:
+        return [], missing.why
+    return [torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count())], ""
 
 
 def host_runtime(version: str) -> Row:
@@ -107,6 +105,4 @@ def host_runtime(version: str) -> Row:
 
 
 def cuda_runtime(why: str) -> Row:
-    if not (Path(__file__).resolve().parent.parent / "runtime" / "cuda.py").is_file():
-        why = "not in this version of ubviz"
     return Row("runtime cuda", f"no: {why}" if why else "yes")

@@ -11,8 +11,8 @@
 *compute* stream. Between them the transfer is in flight on no stream; the receive spins until the data is
 there, and is run by the *next* microbatch, through the hook.
 
-In one process the copies are real and the wire is a model, and labelled so. Exchange between processes is not
-here yet.
+In one process the copies are real and the wire is a model, and labelled so. Exchange between processes is in
+``rank_all2all``.
 
 Source: vLLM ``model_executor/layers/fused_moe/deepep_{ht,ll}_prepare_finalize.py``, ``modular_kernel.py``.
 """
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -29,8 +29,11 @@ from torch import Tensor
 from ..errors import BadArgument
 from ..runtime.base import Runtime
 from ..ubatch import dbo
+from .kernels import copy, copy_and_weigh, pack, permute, unpack, unpermute
 
 SharedExperts = Callable[[Tensor, int], Tensor]
+Kernel = tuple[Callable[..., None], tuple[Tensor, ...]]
+"""A function to run on a stream, and its arguments."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Dispatched:
     tokens: Tensor
     order: Tensor
     counts: list[int] | None = None
+    way_back: Any = None  # between ranks: what combine must know of the dispatch
 
 
 class PrepareFinalize(Protocol):
@@ -103,16 +107,10 @@ class HighThroughput:
         self.rt, self.num_experts, self.link = rt, num_experts, link
 
     def prepare(self, x: Tensor, routed: Routed, layer: int) -> Dispatched:
-        top_k = routed.ids.shape[1]
-        tokens = x.new_empty(x.shape[0] * top_k, x.shape[1])
-        sent = Dispatched(tokens, routed.ids.new_empty(tokens.shape[0]), [])
+        sent = self.room(x, routed)
         dbo.dbo_yield_and_switch_from_compute_to_comm()  # first, since the dispatch blocks this thread
         with self.rt.op("dispatch", cls="comm", layer=layer):
-            self.rt.launch(
-                "dispatch", _permute, x, routed.ids, self.num_experts, sent, cls="comm",
-                duration_ns=self.link.time_ns(tokens.nbytes), reads=(x, routed.ids),
-                writes=(sent.tokens, sent.order), host_wait=True,
-            )  # fmt: skip
+            self.dispatch(x, routed, sent, layer)
         dbo.dbo_switch_to_compute_sync()
         return sent
 
@@ -122,10 +120,7 @@ class HighThroughput:
         combined, out = torch.empty_like(x), torch.empty_like(x)
         dbo.dbo_yield_and_switch_from_compute_to_comm()
         with self.rt.op("combine", cls="comm", layer=layer):
-            self.rt.launch(
-                "combine", _unpermute, y, sent.order, routed.weights, combined, cls="comm",
-                duration_ns=self.link.time_ns(y.nbytes), reads=(y, sent.order, routed.weights), writes=(combined,),
-            )  # fmt: skip
+            self.combine(y, sent, routed, combined, layer)
         dbo.dbo_switch_to_compute()
         alongside = shared(x, layer)
         dbo.dbo_switch_to_comm()
@@ -133,6 +128,26 @@ class HighThroughput:
             out.copy_(combined)
         dbo.dbo_yield_and_switch_from_comm_to_compute()
         return out, alongside
+
+    # ---- the exchange itself
+
+    def room(self, x: Tensor, routed: Routed) -> Dispatched:
+        """Where the tokens will be, as far as that can be known before they are sent."""
+        tokens = x.new_empty(x.shape[0] * routed.ids.shape[1], x.shape[1])
+        return Dispatched(tokens, routed.ids.new_empty(tokens.shape[0]), [])
+
+    def dispatch(self, x: Tensor, routed: Routed, sent: Dispatched, layer: int) -> None:
+        self.rt.launch(
+            "dispatch", permute, x, routed.ids, self.num_experts, sent, cls="comm",
+            duration_ns=self.link.time_ns(sent.tokens.nbytes), reads=(x, routed.ids),
+            writes=(sent.tokens, sent.order), host_wait=True,
+        )  # fmt: skip
+
+    def combine(self, y: Tensor, sent: Dispatched, routed: Routed, combined: Tensor, layer: int) -> None:
+        self.rt.launch(
+            "combine", unpermute, y, sent.order, routed.weights, combined, cls="comm",
+            duration_ns=self.link.time_ns(y.nbytes), reads=(y, sent.order, routed.weights), writes=(combined,),
+        )  # fmt: skip
 
 
 class LowLatency:
@@ -150,9 +165,10 @@ class LowLatency:
         buffer = x.new_empty(self.num_experts, x.shape[0], x.shape[1])
         sent = Dispatched(torch.empty_like(buffer), torch.empty_like(routed.ids))
         nbytes = x.nbytes * routed.ids.shape[1]  # the room that stays empty is not sent
-        self._exchange(
-            "dispatch", _pack, (x, routed.ids, buffer, sent.order), buffer, sent.tokens, layer, nbytes
-        )
+        self.exchange(
+            "dispatch", (pack, (x, routed.ids, buffer, sent.order)), buffer, (copy, (sent.tokens,)),
+            (sent.tokens,), layer, nbytes,
+        )  # fmt: skip
         return sent
 
     def finalize(
@@ -162,37 +178,35 @@ class LowLatency:
         rows = y.new_empty(*routed.ids.shape, y.shape[-1])
         arrived, out = torch.empty_like(rows), torch.empty_like(x)
         alongside: list[Tensor] = []
-        self._exchange(
-            "combine", _unpack, (y, routed.ids, sent.order, rows), rows, arrived, layer, rows.nbytes,
-            then=(_weigh, (arrived, routed.weights, out)), meanwhile=lambda: alongside.append(shared(x, layer)),
+        self.exchange(
+            "combine", (unpack, (y, routed.ids, sent.order, rows)), rows,
+            (copy_and_weigh, (arrived, routed.weights, out)), (arrived, out), layer, rows.nbytes,
+            meanwhile=lambda: alongside.append(shared(x, layer)),
         )  # fmt: skip
         return out, alongside[0]
 
-    def _exchange(
-        self,
-        name: str,
-        pack: Callable[..., None],
-        packed: tuple[Tensor, ...],
-        buffer: Tensor,
-        arrived: Tensor,
-        layer: int,
-        nbytes: int,
-        then: tuple[Callable[..., None], tuple[Tensor, ...]] | None = None,
-        meanwhile: Callable[[], None] = lambda: None,
-    ) -> None:
+    def fly(self, name: str, layer: int, buffer: Tensor, nbytes: int) -> tuple[Any, Tensor]:
+        """A transfer of ``buffer`` to come, and where its data will be."""
+        return self.network.flight(self.link.time_ns(nbytes), nbytes), buffer
+
+    def exchange(
+        self, name: str, packing: Kernel, buffer: Tensor, unpacking: Kernel, written: tuple[Tensor, ...], layer: int,
+        nbytes: int, meanwhile: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         """Send ``nbytes`` of ``buffer``, do something else, and receive: through the next microbatch, if any."""
-        flight = self.network.flight(self.link.time_ns(nbytes), nbytes)
+        flight, wire = self.fly(name, layer, buffer, nbytes)
+        function, arguments = packing
         with self.rt.op(f"{name} send", cls="comm", layer=layer):
             self.rt.launch(
-                f"{name} send", pack, *packed, cls="comm", reads=packed[:-1], writes=(buffer,), sends=flight
-            )
+                f"{name} send", function, *arguments, cls="comm", reads=arguments[:-1], writes=(buffer,), sends=flight
+            )  # fmt: skip
         meanwhile()
 
         def receive() -> None:
+            land, into = unpacking
             with self.rt.op(f"{name} receive", cls="comm", layer=layer):
                 self.rt.launch(
-                    f"{name} receive", _receive, buffer, arrived, then, cls="comm", reads=(buffer,),
-                    writes=(arrived, *(then[1][-1:] if then else ())), receives=flight,
+                    f"{name} receive", land, wire, *into, cls="comm", reads=(wire,), writes=written, receives=flight
                 )  # fmt: skip
 
         if dbo.dbo_enabled():
@@ -200,51 +214,3 @@ class LowLatency:
             dbo.dbo_yield()
         else:
             receive()
-
-
-# ---- kernels; each runs on a stream
-
-
-def _permute(x: Tensor, ids: Tensor, num_experts: int, sent: Dispatched) -> None:
-    """Rows of ``x``, once for each expert that a token goes to, sorted by expert; counts to the host."""
-    flat = ids.flatten()
-    order = flat.argsort(stable=True)
-    sent.order.copy_(order)
-    torch.index_select(x, 0, order // ids.shape[1], out=sent.tokens)
-    assert sent.counts is not None
-    sent.counts.extend(torch.bincount(flat, minlength=num_experts).tolist())
-
-
-def _unpermute(y: Tensor, order: Tensor, weights: Tensor, combined: Tensor) -> None:
-    """The weighted sum of each token's expert outputs."""
-    rows = torch.empty_like(y)
-    rows[order] = y
-    top_k = weights.shape[1]
-    torch.sum(rows.view(-1, top_k, y.shape[1]) * weights.unsqueeze(-1), dim=1, out=combined)
-
-
-def _pack(x: Tensor, ids: Tensor, buffer: Tensor, place: Tensor) -> None:
-    """Token rows into each expert's part of the buffer; ``place`` [tokens, top_k] is where each one went."""
-    flat = ids.flatten()
-    one_hot = torch.nn.functional.one_hot(flat, buffer.shape[0])
-    place.copy_((one_hot.cumsum(0).gather(1, flat.unsqueeze(1)).squeeze(1) - 1).view_as(place))
-    buffer.zero_()
-    buffer[flat, place.flatten()] = x.repeat_interleave(ids.shape[1], dim=0)
-
-
-def _unpack(y: Tensor, ids: Tensor, place: Tensor, rows: Tensor) -> None:
-    """Each token's expert outputs, [tokens, top_k, hidden]."""
-    rows.copy_(y[ids, place])
-
-
-def _receive(
-    buffer: Tensor, arrived: Tensor, then: tuple[Callable[..., None], tuple[Tensor, ...]] | None
-) -> None:
-    arrived.copy_(buffer)
-    if then is not None:
-        function, arguments = then
-        function(*arguments)
-
-
-def _weigh(rows: Tensor, weights: Tensor, out: Tensor) -> None:
-    torch.sum(rows * weights.unsqueeze(-1), dim=1, out=out)

@@ -2,6 +2,8 @@
 
 Not here: grouped heads, rotary positions, quantised caches. Attention does not switch streams.
 
+Padding tokens are computed like others, but see nothing and write to a slot that nobody reads.
+
 Source: vLLM ``v1/attention``; the metadata is ``ubviz.ubatch.CommonAttentionMetadata``.
 """
 
@@ -15,45 +17,64 @@ from torch import Tensor, nn
 
 from ..runtime.base import Runtime
 from ..ubatch.forward_context import get_forward_context
-from ..ubatch.slices import CommonAttentionMetadata
+from ..ubatch.metadata import CommonAttentionMetadata
 
 
 @dataclass
 class AttentionMetadata:
-    """One batch's metadata with its index tensors, made once a step and shared by all layers."""
+    """One batch's metadata with its index tensors, made once a step and shared by all layers.
 
-    common: CommonAttentionMetadata
+    ``gathers``, ``masks`` and ``queries`` have one entry a request that computes something; for a decode one
+    padded [tokens, longest] of each instead.
+    """
+
+    common: CommonAttentionMetadata = field(compare=False)  # for the host: a graph reads the tensors only
     slots: Tensor = field(repr=False)
-    gathers: list[Tensor] = field(repr=False)  # per request, or one padded [requests, longest] for decode
+    gathers: list[Tensor] = field(repr=False)
     masks: list[Tensor] = field(repr=False)
+    queries: list[slice] = field(default_factory=list, repr=False)
 
     @property
     def decode(self) -> bool:
-        """Every request has exactly one query: one batched call instead of a loop."""
-        return all(n == 1 for n in self.common.query_lens)
+        """No request has more than one query: one batched call instead of a loop."""
+        return self.common.max_query_len <= 1
 
 
-def build_attention_metadata(common: CommonAttentionMetadata, block_size: int) -> AttentionMetadata:
-    """Index tensors for ``common``: where keys and values lie, and which of them a query may see."""
-    slots = torch.tensor(common.slot_mapping)
-    per_request = [
-        [blocks[t // block_size] * block_size + t % block_size for t in range(length)]
-        for blocks, length in zip(common.block_table, common.seq_lens, strict=True)
+def build_attention_metadata(
+    common: CommonAttentionMetadata, block_size: int, scratch: int, longest: int | None = None
+) -> AttentionMetadata:
+    """Index tensors for ``common``: where keys and values lie, and which of them a query may see.
+
+    ``scratch`` is the slot that padding tokens write to, and that no request reads. ``longest`` is how many tokens
+    a decode gathers for each request (default: as many as the longest has now); a graph needs one that stays the
+    same from step to step, as vLLM pads to the longest that the model allows.
+    """
+    slots = torch.tensor([slot if slot >= 0 else scratch for slot in common.slot_mapping])
+    edges = common.query_start_loc
+    running = [r for r, query in enumerate(common.query_lens) if query]
+    places = [
+        [
+            common.block_table[r][t // block_size] * block_size + t % block_size
+            for t in range(common.seq_lens[r])
+        ]
+        for r in running
     ]
-    if all(n == 1 for n in common.query_lens):
-        longest = max(common.seq_lens)
-        padded = torch.tensor([places + [0] * (longest - len(places)) for places in per_request])
-        seen = torch.arange(longest)[None, :] < torch.tensor(common.seq_lens)[:, None]
+    if common.max_query_len <= 1:
+        places += [[scratch]] * (common.num_tokens_padded - common.num_tokens)
+        longest = max([longest or 0, *map(len, places)])
+        padded = torch.tensor([each + [0] * (longest - len(each)) for each in places])
+        seen = torch.arange(longest)[None, :] < torch.tensor([len(each) for each in places])[:, None]
         return AttentionMetadata(common, slots, [padded], [seen[:, None, None, :]])
     masks = [
         torch.arange(seq)[None, :] <= torch.arange(seq - query, seq)[:, None]
-        for seq, query in zip(common.seq_lens, common.query_lens, strict=True)
+        for seq, query in ((common.seq_lens[r], common.query_lens[r]) for r in running)
     ]
-    return AttentionMetadata(common, slots, [torch.tensor(places) for places in per_request], masks)
+    queries = [slice(edges[r], edges[r + 1]) for r in running]
+    return AttentionMetadata(common, slots, [torch.tensor(each) for each in places], masks, queries)
 
 
 class Attention(nn.Module):
-    """Multi-head causal self-attention with its own KV cache of ``num_slots`` tokens."""
+    """Multi-head causal self-attention with its own KV cache of ``num_slots`` tokens, and one slot for padding."""
 
     def __init__(self, rt: Runtime, hidden: int, heads: int, num_slots: int, layer: int) -> None:
         super().__init__()
@@ -61,7 +82,7 @@ class Attention(nn.Module):
         self.norm = nn.RMSNorm(hidden)
         self.qkv = nn.Linear(hidden, 3 * hidden, bias=False)
         self.out = nn.Linear(hidden, hidden, bias=False)
-        self.register_buffer("cache", torch.zeros(num_slots, 2, heads, hidden // heads))
+        self.register_buffer("cache", torch.zeros(num_slots + 1, 2, heads, hidden // heads))
 
     cache: Tensor
 
@@ -83,10 +104,10 @@ class Attention(nn.Module):
 
     def _prefill(self, q: Tensor, metadata: AttentionMetadata) -> Tensor:
         parts = []
-        starts = metadata.common.query_start_loc
-        for r, (gather, mask) in enumerate(zip(metadata.gathers, metadata.masks, strict=True)):
+        for gather, mask, queries in zip(metadata.gathers, metadata.masks, metadata.queries, strict=True):
             k, v = self.cache.index_select(0, gather).unbind(1)
-            query = q[starts[r] : starts[r + 1]]
-            heads_first = (t.transpose(0, 1).unsqueeze(0) for t in (query, k, v))
+            heads_first = (t.transpose(0, 1).unsqueeze(0) for t in (q[queries], k, v))
             parts.append(F.scaled_dot_product_attention(*heads_first, mask).squeeze(0).transpose(0, 1))
+        if padding := len(q) - metadata.common.num_tokens:
+            parts.append(q.new_zeros(padding, *q.shape[1:]))
         return torch.cat(parts)

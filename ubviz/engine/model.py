@@ -13,9 +13,11 @@ from torch import Tensor, nn
 
 from ..errors import BadArgument
 from ..runtime.base import Runtime
-from .all2all import LinkModel, make_prepare_finalize
+from .all2all import LinkModel, PrepareFinalize, make_prepare_finalize
 from .attention import Attention
 from .moe import MoE
+from .rank_all2all import make_rank_prepare_finalize
+from .ranks import Ranks
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class MoETransformer(nn.Module):
         if config.hidden % config.heads:
             raise BadArgument(f"hidden size {config.hidden} is not a multiple of {config.heads} heads")
         self.config, self.rt = config, rt
-        self.all2all = make_prepare_finalize(style, rt, config.experts, link)
+        self.all2all: PrepareFinalize = make_prepare_finalize(style, rt, config.experts, link)
         self.embed = nn.Embedding(config.vocabulary, config.hidden)
         self.place = nn.Embedding(config.num_slots, config.hidden)
         self.attention = nn.ModuleList(
@@ -60,6 +62,12 @@ class MoETransformer(nn.Module):
             for i in range(config.layers)
         )
         self.norm = nn.RMSNorm(config.hidden)
+
+    def join(self, ranks: Ranks) -> None:
+        """Become one rank's part of the model: experts are divided, everything else is there on each rank."""
+        self.all2all = make_rank_prepare_finalize(self.all2all.style, self.rt, self.config.experts, ranks)
+        for moe in self.moe:
+            moe.join(self.all2all, ranks.own(self.config.experts))
 
     @torch.inference_mode()
     def forward(self, input_ids: Tensor, positions: Tensor) -> Tensor:

@@ -29,6 +29,13 @@ class MoE(nn.Module):
         self.shared_up = nn.Linear(hidden, shared, bias=False)
         self.shared_down = nn.Linear(shared, hidden, bias=False)
 
+    def join(self, all2all: PrepareFinalize, own: range) -> None:
+        """Become one rank's part of the layer: keep only its own experts, and reach the others by ``all2all``."""
+        self.all2all = all2all
+        for name in ("w1", "w2"):
+            kept = getattr(self, name)[own.start : own.stop].detach().clone()
+            setattr(self, name, nn.Parameter(kept, requires_grad=False))
+
     def forward(self, x: Tensor) -> Tensor:
         """[tokens, hidden] -> [tokens, hidden], residual added."""
         h, routed = self.route(x)
@@ -52,7 +59,7 @@ class MoE(nn.Module):
                 return _swiglu(sent.tokens @ self.w1) @ self.w2
             parts = sent.tokens.split(sent.counts)
             rows = [_swiglu(part @ self.w1[e]) @ self.w2[e] for e, part in enumerate(parts) if len(part)]
-            return torch.cat(rows)
+            return torch.cat(rows) if rows else sent.tokens
 
     def shared_experts(self, h: Tensor, layer: int) -> Tensor:
         """The expert that sees every token; it needs no communication."""

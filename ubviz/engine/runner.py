@@ -1,7 +1,16 @@
 """The model runner in small: from scheduled requests to sampled tokens, one step at a time.
 
-``execute_model`` prepares inputs, cuts them, sets the forward context and calls the wrapped model. Whether to
-cut is said by the caller here; the vote among ranks is not built yet.
+``execute_model``, in vLLM's steps:
+
+1. ``_prepare_inputs``: token ids, positions, and what attention must know of the batch.
+2. ``_determine_batch_execution_and_padding``: vote with the other ranks; agree on microbatches and padding.
+3. ``maybe_create_ubatch_slices``: cut the tokens.
+4. ``_get_slot_mappings``, ``_build_attention_metadata``: one of each for every microbatch.
+5. ``set_forward_context``, and call the wrapped model; then logits and one sampled token a request.
+
+A rank without requests runs a dummy batch of one padding token, since the experts' all-to-all needs every rank.
+With ``CUDAGraphMode.FULL`` a decode step is captured the first time that its number of tokens comes, and replayed
+from then on; the ranks' votes do not yet agree on that (every rank votes for mode 0).
 
 Source: vLLM ``v1/worker/gpu_model_runner.py``.
 """
@@ -10,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 import torch
@@ -18,131 +26,205 @@ from torch import Tensor
 
 from ..errors import BadArgument
 from ..runtime.base import Runtime
-from ..ubatch.forward_context import set_forward_context
-from ..ubatch.slices import (
-    CommonAttentionMetadata,
-    UBatchSlices,
-    maybe_create_ubatch_slices,
-    slice_model_inputs,
-    split_attn_metadata,
-)
+from ..ubatch.forward_context import CUDAGraphMode, set_forward_context
+from ..ubatch.metadata import CommonAttentionMetadata, split_attn_metadata
+from ..ubatch.slices import UBatchSlices, maybe_create_ubatch_slices, slice_model_inputs
 from ..ubatch.wrapper import UBatchWrapper, merge_outputs
 from .attention import build_attention_metadata
+from .batch import Request, prepare
+from .dp import AllReduce, DPMetadata, ParallelConfig
+from .execution import MODES, BatchExecution, decide
 from .model import MoETransformer
-
-
-@dataclass(frozen=True)
-class Request:
-    """One request of a step: its KV-cache blocks, tokens computed before, and the tokens to run now."""
-
-    blocks: tuple[int, ...]
-    num_computed_tokens: int
-    token_ids: tuple[int, ...]
 
 
 @dataclass
 class StepOutput:
-    """What a step gives: hidden states [tokens, hidden], one sampled token a request, wall time."""
+    """What a step gives: hidden states [tokens, hidden], one sampled token a request, wall time, what was run."""
 
     hidden: Tensor
     sampled: list[int]
     duration_ns: int
-
-
-MODES = ("unsplit", "split", "overlapped")
-"""Whole batch at once; microbatches one after the other; microbatches on threads, overlapped."""
+    branch: str = "unsplit"
 
 
 class GPUModelRunner:
     """Runs steps of one model on one runtime.
 
+    ``parallel_config`` says which rank of how many this is and from how many tokens on microbatches are worth it;
+    ``all_reduce`` is what the ranks' votes go through (default: ``torch.distributed``'s). ``cudagraph_mode``: FULL
+    captures and replays decode steps, and then needs ``max_model_len``, the most tokens of a sequence: a graph's
+    shapes must not depend on how long the sequences are.
+
     >>> runner = GPUModelRunner(model, rt, num_ubatches=2)  # doctest: +SKIP
-    >>> runner.execute_model(requests, mode="overlapped").sampled  # doctest: +SKIP
+    >>> runner.execute_model(requests).sampled  # doctest: +SKIP
     [17, 250, 3, 99]
     """
 
-    def __init__(self, model: MoETransformer, rt: Runtime, num_ubatches: int = 2) -> None:
-        self.rt, self.num_ubatches = rt, num_ubatches
+    def __init__(
+        self,
+        model: MoETransformer,
+        rt: Runtime,
+        num_ubatches: int = 2,
+        parallel_config: ParallelConfig | None = None,
+        all_reduce: AllReduce | None = None,
+        cudagraph_mode: CUDAGraphMode = CUDAGraphMode.NONE,
+        max_model_len: int | None = None,
+    ) -> None:
+        if cudagraph_mode is CUDAGraphMode.FULL and max_model_len is None:
+            raise BadArgument(
+                "CUDAGraphMode.FULL needs max_model_len, the most tokens that a sequence may have"
+            )
+        self.rt, self.num_ubatches, self.all_reduce = rt, num_ubatches, all_reduce
+        self.cudagraph_mode, self.max_model_len = cudagraph_mode, max_model_len
         self.config = model.config
-        self.model = UBatchWrapper(model, runtime=rt, num_ubatches=num_ubatches)
+        self.parallel_config = parallel_config or _default_config(num_ubatches)
+        if self.parallel_config.num_ubatches != num_ubatches:
+            raise BadArgument(
+                f"the runner has {num_ubatches} microbatches, its parallel_config "
+                f"{self.parallel_config.num_ubatches}; give both the same number"
+            )
+        self.model = UBatchWrapper(model, runtime=rt, num_ubatches=num_ubatches, runtime_mode=cudagraph_mode)
         self.compute_stream = rt.Stream("compute")
         self.step = 0
 
-    def execute_model(self, requests: Sequence[Request], mode: str = "overlapped") -> StepOutput:
-        """One step: forward pass, logits, one sampled token a request."""
-        if mode not in MODES:
+    def execute_model(self, requests: Sequence[Request], mode: str | None = None) -> StepOutput:
+        """One step: forward pass, logits, one sampled token a request.
+
+        ``mode`` None lets thresholds and ranks decide between "unsplit" and "overlapped". One of ``MODES`` is what
+        this caller asks for: no threshold counts then, but microbatches still need the other ranks' votes.
+        """
+        if mode is not None and mode not in MODES:
             raise BadArgument(f"mode is one of {', '.join(MODES)}, not {mode!r}")
         start = self.rt.now_ns()
         with self.rt.device_context(), self.rt.stream(self.compute_stream), torch.inference_mode():
+            execution = self._determine_batch_execution_and_padding(requests, mode)
             about = {
-                "step": self.step, "tokens": sum(len(r.token_ids) for r in requests), "branch": mode,
-                "why": "asked for by the caller",
+                "step": self.step, "tokens": sum(len(r.token_ids) for r in requests),
+                "branch": execution.branch, "why": execution.why,
             }  # fmt: skip
             self._announce("step.begin", about)
             try:
-                hidden, sampled = self._run(requests, mode)
+                hidden, sampled = self._run(requests, execution, about)
             finally:
                 self._announce("step.end", about)
                 self.step += 1
-        return StepOutput(hidden, sampled, self.rt.now_ns() - start)
+        return StepOutput(hidden, sampled, self.rt.now_ns() - start, str(about["branch"]))
 
-    def _run(self, requests: Sequence[Request], mode: str) -> tuple[Tensor, list[int]]:
-        inputs, common = self._prepare_inputs(requests)
-        slices, _ = maybe_create_ubatch_slices(
-            mode != "unsplit", [len(r.token_ids) for r in requests], common.num_tokens, len(requests),
-            self.num_ubatches,
+    def _determine_batch_execution_and_padding(
+        self, requests: Sequence[Request], mode: str | None
+    ) -> BatchExecution:
+        return decide(requests, mode, self.parallel_config, self.step, self.all_reduce, self._announce)
+
+    # ---- running
+
+    def _run(
+        self, requests: Sequence[Request], execution: BatchExecution, about: dict[str, Any]
+    ) -> tuple[Tensor, list[int]]:
+        inputs, common = self._prepare_inputs(requests, execution.num_tokens_padded)
+        _, slices = maybe_create_ubatch_slices(
+            execution.branch != "unsplit", [len(r.token_ids) for r in requests], common.num_tokens_padded,
+            common.num_reqs_padded, self.num_ubatches,
         )  # fmt: skip
+        across_dp = DPMetadata(execution.num_tokens_across_dp)
+        mode = self._graph_mode(requests, execution)
         if slices is None:
-            with set_forward_context(self._metadata(common)):
+            with self._context(common, across_dp, mode):
                 hidden = self.model(**inputs)
-        elif mode == "split":
-            hidden = self._run_split(inputs, common, slices)
+        elif execution.branch == "split":
+            hidden = self._run_split(inputs, common, slices, across_dp)
         else:
-            parts = [self._metadata(part) for part in split_attn_metadata(slices, common)]
-            with set_forward_context(parts, ubatch_slices=slices):
+            parts = split_attn_metadata(slices, common)
+            with set_forward_context(
+                [self._build_attention_metadata(part) for part in parts],
+                slot_mapping=self._get_slot_mappings(parts, mode),
+                cudagraph_runtime_mode=mode,
+                dp_metadata=[across_dp.of_ubatch(part.num_tokens_padded) for part in parts],
+                ubatch_slices=slices,
+                step=self.step,
+            ):
                 hidden = self.model(**inputs)
-        with self.rt.op("sample", cls="compute"):
-            last_tokens = torch.tensor([end - 1 for end in common.query_start_loc[1:]])
-            logits = self.model.compute_logits(hidden.index_select(0, last_tokens))
-            return hidden, logits.argmax(-1).tolist()
+        if mode is CUDAGraphMode.FULL:
+            hidden = self._of_graph(hidden, about)
+        if common.num_tokens < common.num_tokens_padded:
+            hidden = hidden[: common.num_tokens]
+        return hidden, self._sample(hidden, common)
+
+    def _graph_mode(self, requests: Sequence[Request], execution: BatchExecution) -> CUDAGraphMode:
+        """FULL for a decode step, whose shapes depend on nothing but the number of tokens."""
+        decode = bool(requests) and all(len(r.token_ids) == 1 for r in requests)
+        full = self.cudagraph_mode is CUDAGraphMode.FULL and decode and execution.branch != "split"
+        return CUDAGraphMode.FULL if full else CUDAGraphMode.NONE
+
+    def _of_graph(self, hidden: Tensor, about: dict[str, Any]) -> Tensor:
+        """Say which branch the wrapper took; a graph's output is its own, and the next replay writes over it."""
+        decided = self.model.decided
+        if decided is None or decided.branch == "eager":
+            about["why"] = (decided and decided.why) or about["why"]
+            return hidden
+        about["branch"] = decided.branch
+        with self.rt.op("outputs", cls="copy"):
+            return hidden.clone()
 
     def _run_split(
-        self, inputs: dict[str, Any], common: CommonAttentionMetadata, slices: UBatchSlices
+        self,
+        inputs: dict[str, Any],
+        common: CommonAttentionMetadata,
+        slices: UBatchSlices,
+        across_dp: DPMetadata,
     ) -> Tensor:
         outputs = []
         for part, metadata in zip(slices, split_attn_metadata(slices, common), strict=True):
-            with set_forward_context(self._metadata(metadata)):
-                outputs.append(self.model(**slice_model_inputs(part.token_slice, inputs, common.num_tokens)))
+            with self._context(metadata, across_dp.of_ubatch(metadata.num_tokens_padded)):
+                rows = slice_model_inputs(part.token_slice, inputs, common.num_tokens_padded)
+                outputs.append(self.model(**rows))
         with self.rt.op("merge", cls="copy"):
             merged: Tensor = merge_outputs(outputs)
         return merged
 
-    def _prepare_inputs(
-        self, requests: Sequence[Request]
-    ) -> tuple[dict[str, Tensor], CommonAttentionMetadata]:
-        size = self.config.block_size
-        positions = [range(r.num_computed_tokens, r.num_computed_tokens + len(r.token_ids)) for r in requests]
-        slots = tuple(
-            r.blocks[p // size] * size + p % size
-            for r, ps in zip(requests, positions, strict=True)
-            for p in ps
-        )
-        common = CommonAttentionMetadata(
-            query_start_loc=(0, *accumulate(len(r.token_ids) for r in requests)),
-            seq_lens=tuple(r.num_computed_tokens + len(r.token_ids) for r in requests),
-            slot_mapping=slots,
-            block_table=tuple(r.blocks for r in requests),
-        )
-        with self.rt.op("inputs", cls="copy"):
-            inputs = {
-                "input_ids": torch.tensor([t for r in requests for t in r.token_ids]),
-                "positions": torch.tensor([p for ps in positions for p in ps]),
-            }
-        return inputs, common
+    def _sample(self, hidden: Tensor, common: CommonAttentionMetadata) -> list[int]:
+        if common.num_reqs == 0:
+            return []
+        with self.rt.op("sample", cls="compute"):
+            last_tokens = torch.tensor([end - 1 for end in common.query_start_loc[1:]])
+            logits = self.model.compute_logits(hidden.index_select(0, last_tokens))
+            sampled: list[int] = logits.argmax(-1).tolist()
+            return sampled
 
-    def _metadata(self, common: CommonAttentionMetadata) -> Any:
+    # ---- preparing
+
+    def _prepare_inputs(
+        self, requests: Sequence[Request], num_tokens_padded: int | None = None
+    ) -> tuple[dict[str, Tensor], CommonAttentionMetadata]:
         with self.rt.op("inputs", cls="copy"):
-            return build_attention_metadata(common, self.config.block_size)
+            return prepare(requests, self.config.block_size, num_tokens_padded)
+
+    def _context(
+        self,
+        common: CommonAttentionMetadata,
+        across_dp: DPMetadata,
+        mode: CUDAGraphMode = CUDAGraphMode.NONE,
+    ) -> Any:
+        """The forward context of one batch, or of one microbatch that is run by itself."""
+        return set_forward_context(
+            self._build_attention_metadata(common),
+            slot_mapping=self._get_slot_mappings([common], mode)[0],
+            cudagraph_runtime_mode=mode,
+            dp_metadata=across_dp,
+            step=self.step,
+        )
+
+    def _get_slot_mappings(self, parts: Sequence[CommonAttentionMetadata], mode: CUDAGraphMode) -> list[Any]:
+        """Of each microbatch; a graph reads them from tensors of its own, which are filled anew before a replay."""
+        if mode is CUDAGraphMode.FULL:
+            with self.rt.op("inputs", cls="copy"):
+                return [torch.tensor(part.slot_mapping) for part in parts]
+        return [part.slot_mapping for part in parts]
+
+    def _build_attention_metadata(self, common: CommonAttentionMetadata) -> Any:
+        with self.rt.op("inputs", cls="copy"):
+            return build_attention_metadata(
+                common, self.config.block_size, self.config.num_slots, self.max_model_len
+            )
 
     def forget(self, requests: Sequence[Request]) -> None:
         """Overwrite what a step of ``requests`` puts into the KV cache, so that no later step can lean on it."""
@@ -154,3 +236,8 @@ class GPUModelRunner:
     def _announce(self, kind: str, about: dict[str, Any]) -> None:
         if (host := self.rt.hooks.host) is not None:
             host(kind, None, about)
+
+
+def _default_config(num_ubatches: int) -> ParallelConfig:
+    """vLLM's thresholds, raised to the number of microbatches where that is larger."""
+    return ParallelConfig(num_ubatches=num_ubatches, dbo_decode_token_threshold=max(32, num_ubatches))

@@ -202,7 +202,7 @@ class _Stage:
     def __init__(self, rt: Any, options: Options, say: Callable[[str], None]) -> None:
         self.rt, self.options, self.say = rt, options, say
         style, seed = options.style, options.seed
-        sizes = ModelConfig(layers=options.layers)
+        sizes = self._sizes()
         blocks = blocks_needed(style, options.num_tokens, sizes.block_size)
         self.config = config = replace(sizes, num_blocks=blocks)
         with torch.random.fork_rng():
@@ -210,29 +210,44 @@ class _Stage:
             self.model = MoETransformer(config, rt, style, LinkModel(0, 1e15))
         self.model.to(getattr(torch, options.dtype)).eval()
         self.runner = GPUModelRunner(self.model, rt, options.ubatches)
-        self.batch = requests(style, options.num_tokens, config.block_size, config.vocabulary, seed)
+        self.batch = requests(
+            style, options.num_tokens, config.block_size, config.vocabulary, self._batch_seed()
+        )
+
+    def _sizes(self) -> ModelConfig:
+        return ModelConfig(layers=self.options.layers)
+
+    def _batch_seed(self) -> int:
+        return self.options.seed
 
     def play(self) -> Demo:
         """Set the link, then run the three ways."""
         self.say("measuring computation, to set the link")
+        self._fill_cache()
+        self.model.all2all.link = self._set_link()
+        return Demo(**self._facts(self._run_all()))
+
+    def _fill_cache(self) -> None:
+        """A decode attends to tokens that were computed before."""
         if self.options.style == "ll":
-            contexts = contexts_of(self.batch, self.config.vocabulary, self.options.seed)
+            contexts = contexts_of(self.batch, self.config.vocabulary, self._batch_seed())
             self.runner.execute_model(contexts, "unsplit")
-        link = self.model.all2all.link = self._set_link()
-        runs = self._run_all()
+
+    def _facts(self, runs: dict[str, Run]) -> dict[str, Any]:
+        """What a ``Demo`` is made of."""
         largest = float(runs["unsplit"].hidden.abs().max())
-        return Demo(
-            runtime=self.rt.name,
-            device=self.rt.describe()["device"],
-            ubatches=self.runner.num_ubatches,
-            layers=self.config.layers,
-            tokens=self.options.num_tokens,
-            style=self.options.style,
-            dtype=self.options.dtype,
-            link=str(link),
-            tolerance=TOLERANCE[self.options.dtype] * largest,
+        return {
+            "runtime": self.rt.name,
+            "device": self.rt.describe()["device"],
+            "ubatches": self.runner.num_ubatches,
+            "layers": self.config.layers,
+            "tokens": self.options.num_tokens,
+            "style": self.options.style,
+            "dtype": self.options.dtype,
+            "link": str(self.model.all2all.link),
+            "tolerance": TOLERANCE[self.options.dtype] * largest,
             **runs,
-        )
+        }
 
     def _set_link(self) -> LinkModel:
         """A link over which communication takes ``comm_share`` of this machine's computation."""
@@ -254,11 +269,14 @@ class _Stage:
         steps = self.options.steps
         self.say(f"recording {'one step' if steps == 1 else f'{steps} steps'} of each")
         outputs: dict[str, list[StepOutput]] = {mode: [] for mode in MODES}
-        with record(self.rt) as recording:
+        with self._record() as recording:
             for mode in MODES * self.options.steps:
                 self.runner.forget(self.batch)
                 outputs[mode].append(self.runner.execute_model(self.batch, mode))
         return {mode: _run(recording.trace, mode, outputs[mode]) for mode in MODES}
+
+    def _record(self) -> Any:
+        return record(self.rt)
 
 
 def _run(trace: Trace, mode: str, outputs: Sequence[StepOutput]) -> Run:

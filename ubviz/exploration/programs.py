@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from itertools import accumulate, pairwise
 
-from ..engine.runner import Request
+from ..engine import Request
 from ..errors import BadArgument
 
 CONTEXT = 15  # tokens a decode request has in the KV cache

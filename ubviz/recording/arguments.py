@@ -100,6 +100,14 @@ def _list(numbers: tuple[int, ...] | None) -> list[int] | None:
     return None if numbers is None else list(numbers)
 
 
+def _graph(s: Speaker, obj: Any, key: Any) -> Args:
+    return {"graph": s.names.name(obj, "graph"), "key": key}
+
+
+def _replay(s: Speaker, obj: Any, arg: Any) -> Args:
+    return _graph(s, obj, arg[0])
+
+
 def _as_told(_s: Speaker, _obj: Any, arg: Any) -> Args:
     return dict(arg)
 
@@ -122,5 +130,7 @@ ARGS: dict[str, Callable[[Speaker, Any, Any], Args]] = {
     "context.set": _forward_context, "hook.register": _hook, "hook.run": _hook, "stream.switch": _switch,
     "event.record": _binding, "event.wait": _binding, "event.query": _query, "event.synchronize": _event,
     "stream.synchronize": _on_stream, "host.read": _read, "kernel.launch": _launch,
-    "step.begin": _as_told, "step.end": _as_told, "error": _error, "mark": _text,
+    "graph.capture_begin": _graph, "graph.capture_end": _graph, "graph.replay": _replay,
+    "step.begin": _as_told, "step.end": _as_told, "vote": _as_told, "collective": _as_told,
+    "error": _error, "mark": _text,
 }  # fmt: skip

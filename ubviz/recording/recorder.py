@@ -26,8 +26,11 @@ from .watchdog import Watchdog
 class Recording:
     """Records a runtime while its ``with`` block runs; see ``record``."""
 
-    def __init__(self, rt: Runtime, keep: int | None, watchdog_s: float | None, on_stall: str) -> None:
+    def __init__(
+        self, rt: Runtime, keep: int | None, watchdog_s: float | None, on_stall: str, rank: int = 0
+    ) -> None:
         self.runtime = rt
+        self.rank = rank
         self.keep = keep
         self._facts: list[Any] = []
         self._ends: list[int] = []  # where in the facts each step has ended
@@ -120,6 +123,9 @@ class Recording:
             self.runtime.hooks.host(
                 "error", None, {"type": type(exc).__name__, "text": str(exc), "at": raised_at(exc)}
             )
+        self._meta.update(
+            self.runtime.describe()
+        )  # a device tells what it still has to tell, and how exactly
         self.runtime.hooks.unsubscribe(self)
         if self._watchdog is not None:
             self._watchdog.stop()
@@ -139,7 +145,12 @@ class Recording:
             raise BadArgument(
                 "nothing is recorded yet: enter the block first, `with ubviz.record(rt) as rec:`"
             )
+        self._meta.update(self.runtime.describe())
         return self._build()
+
+    def now_ns(self) -> int:
+        """Nanoseconds since this recording began: the time of its trace events."""
+        return self.runtime.now_ns() - self._origin_ns
 
     @property
     def facts_nbytes(self) -> int:
@@ -148,7 +159,7 @@ class Recording:
 
     def _build(self) -> Trace:
         facts = self._facts[: len(self._facts) // STRIDE * STRIDE]
-        story = Story(facts, self._origin_ns, self.main_ident, threading.main_thread().ident)
+        story = Story(facts, self._origin_ns, self.main_ident, threading.main_thread().ident, self.rank)
         return story.trace(self._meta, self._snapshot, self._dropped_steps)
 
 
@@ -159,13 +170,14 @@ def record(
     kernels: str | None = None,
     watchdog_s: float | None = 5.0,
     on_stall: str = "raise",
+    rank: int = 0,
 ) -> Recording:
     """Record everything that ``rt`` does inside a ``with`` block.
 
     ``keep`` holds on to the last so many steps only. The watchdog fires when every known thread is parked and
     every stream idle for ``watchdog_s`` seconds; ``on_stall="raise"`` then ends all waits with ``Stalled``,
     ``"report"`` only prints who waits for what. ``kernels`` chooses between sources of kernel spans on runtimes
-    that have several; host has one.
+    that have several; host has one. ``rank`` is this process's among several; every row of the trace carries it.
 
     >>> with ubviz.record(rt) as rec:  # doctest: +SKIP
     ...     wrapper(hidden_states=x)
@@ -187,4 +199,6 @@ def record(
         raise BadArgument(f'on_stall is "raise" or "report", not {on_stall!r}')
     if watchdog_s is not None and not watchdog_s > 0:
         raise BadArgument(f"watchdog_s is a time in seconds above 0, or None, not {watchdog_s}")
-    return Recording(rt, keep, watchdog_s, on_stall)
+    if rank < 0:
+        raise BadArgument(f"rank is a number from 0 on, not {rank}")
+    return Recording(rt, keep, watchdog_s, on_stall, rank)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..trace.build import Builder
@@ -31,11 +32,14 @@ class Who(NamedTuple):
 class Story:
     """Tells one recording's facts to a builder."""
 
-    def __init__(self, facts: list[Any], origin_ns: int, main_ident: int, process_main: int | None) -> None:
+    def __init__(
+        self, facts: list[Any], origin_ns: int, main_ident: int, process_main: int | None, rank: int = 0
+    ) -> None:
         self._facts = facts
         self._origin = origin_ns
         self._main_ident = main_ident
         self._process_main = process_main
+        self._rank = rank
         self.names = Names()
         self.sites = Sites()
         self._threads: dict[int, int] = {}  # id(Thread) -> number
@@ -110,11 +114,15 @@ class Story:
             "threads": self._thread_names,
             "sources": self.sites.sources(),
         }
+        if self._graphs:
+            full_meta["graphs"] = self._graphs
         return self._builder.finish(full_meta, notices)
 
     def _begin(self) -> None:
         self._lanes: dict[str, int] = {}
         self._builder = Builder([])
+        self._event = partial(self._builder.event, rank=self._rank)
+        self._span = partial(self._builder.span, rank=self._rank)
         self._step: int | None = None
         self._open: dict[int, list[int]] = defaultdict(list)  # thread -> blocking events not yet over
         self._ops: dict[int, list[tuple[int, int | None]]] = defaultdict(list)
@@ -125,7 +133,8 @@ class Story:
             deque
         )
         self._flights: dict[int, int] = {}  # id(Flight) -> row of the sending kernel
-        self._kernels = 0
+        self._kernels = self._expected = 0
+        self._graphs: dict[str, Any] = {}  # name -> the edges seen when it was captured
         self._thread_names: dict[str, str] = {}
         roles = sorted({who.lane for who in self._who if who is not None}, key=_lane_order)
         for role in roles or ["main"]:
@@ -137,7 +146,7 @@ class Story:
     def _lane(self, role: str, group: str) -> int:
         if role not in self._lanes:
             self._lanes[role] = len(self._lanes)
-            self._builder.lanes.append(Lane(self._lanes[role], 0, role, group))
+            self._builder.lanes.append(Lane(self._lanes[role], self._rank, role, group))
         return self._lanes[role]
 
     def stream(self, stream: Any) -> str:
@@ -146,11 +155,11 @@ class Story:
         return name
 
     def _tell(self, t: int, who: Who, kind: str, obj: Any, arg: Any, code: Any, offset: Any) -> None:
-        if kind == "step.begin":
+        if kind in ("step.begin", "vote"):  # a step's vote is its first fact
             self._step = arg["step"]
         args = ARGS[kind](self, obj, arg)
         site, caller = self._where(code, offset)
-        seq = self._builder.event(
+        seq = self._event(
             t, kind, args, lane=self._lanes[who.lane], step=self._step, thread=who.thread, ubatch=who.ubatch,
             site=site, caller=caller, key=_key(obj),
         )  # fmt: skip
@@ -175,7 +184,9 @@ class Story:
             self._thread_names[str(who.thread)] = who.lane
         about = (seq, self._step, who.ubatch)
         if kind == "kernel.launch":
-            self._launches[arg.correlation] = about
+            if arg.node is None:  # a captured one runs at replays only
+                self._launches[arg.correlation] = about
+                self._expected += 1
             if arg.host_wait:
                 self._open[who.thread].append(seq)
         elif kind == "event.record":
@@ -184,6 +195,12 @@ class Story:
             self._waits[id(arg[0]), id(obj), arg[1]].append(about)
         elif kind in ("host_event.wake", "barrier.release"):
             self._returned(t, who, obj, None)
+        elif kind == "graph.replay":
+            _, correlation, kernels = arg
+            self._launches[correlation] = about
+            self._expected += kernels
+            if obj.edges is not None:
+                self._graphs[self.names.name(obj, "graph")] = obj.edges
         elif kind == "thread.end":
             self._lived(who.thread, t)
         elif KINDS[kind].blocks:
@@ -204,21 +221,19 @@ class Story:
     def _op_end(self, t: int, who: Who, op: Any, _: Any) -> None:
         if self._ops[who.thread]:
             start, step = self._ops[who.thread].pop()
-            self._builder.span(
+            self._span(
                 start, t, "operation", op.name, lane=self._lanes[who.lane], step=step, ubatch=who.ubatch,
                 cls=op.cls, operation=op.name, layer=op.layer,
             )  # fmt: skip
 
     def _lived(self, thread: int, t: int) -> None:
         start, who, step = self._life.pop(thread)
-        self._builder.span(
-            start, t, "thread", who.lane, lane=self._lanes[who.lane], step=step, ubatch=who.ubatch
-        )
+        self._span(start, t, "thread", who.lane, lane=self._lanes[who.lane], step=step, ubatch=who.ubatch)
 
     def _end(self, last: int) -> None:
         for thread in list(self._life):
             self._lived(thread, last)
-        unfinished = len(self._launches) - self._kernels
+        unfinished = self._expected - self._kernels
         if unfinished > 0:
             self._notices["kernels_unfinished"] = unfinished
 
@@ -230,17 +245,23 @@ class Story:
             self._notices["kernels_of_dropped_launches"] += 1
             return
         self._kernels += 1
-        seq, step, ubatch = self._launches[launch.correlation]
+        seq, step, ubatch = self._about(launch)
         op = launch.operation
-        row = self._builder.span(
+        row = self._span(
             start - self._origin, end - self._origin, "kernel", launch.name,
             lane=self._lane(self.stream(stream), "streams"), step=step, ubatch=ubatch, cls=launch.cls,
             operation=op and op.name, layer=op and op.layer, correlation=launch.correlation, seq=seq,
+            args=None if launch.node is None else {"node": launch.node},
         )  # fmt: skip
         if launch.sends is not None:
             self._flights[id(launch.sends)] = row
         if launch.receives is not None and id(launch.receives) in self._flights:
             self._builder.join_spans("send -> receive", self._flights[id(launch.receives)], row)
+
+    def _about(self, launch: Any) -> tuple[int | None, int | None, int | None]:
+        """The event that launched a kernel, its step, and its microbatch, which a captured launch brings along."""
+        seq, step, ubatch = self._launches.get(launch.correlation, (None, None, None))
+        return seq, step, ubatch if launch.node is None else launch.ubatch
 
     def _record(self, stream: Any, arg: Any) -> None:
         event, record, t = arg
@@ -262,7 +283,7 @@ class Story:
     ) -> int:  # fmt: skip
         seq, step, ubatch = about
         name = self.names.name(event, "event")
-        return self._builder.span(
+        return self._span(
             start - self._origin, end - self._origin, cat, name,
             lane=self._lane(self.stream(stream), "streams"), step=step, ubatch=ubatch, seq=seq,
             args={"event": name, "record": record},
@@ -270,14 +291,13 @@ class Story:
 
     def _transfer(self, link: Any, arg: Any) -> None:
         flight, launch, start, end = arg
-        seq, step, ubatch = (
-            self._launches.get(launch.correlation, (None, None, None)) if launch else (None,) * 3
-        )
+        seq, step, ubatch = self._about(launch) if launch else (None,) * 3
         op = launch and launch.operation
-        self._builder.span(
+        self._span(
             start - self._origin, end - self._origin, "transfer", op.name if op else link.name,
             lane=self._lane(link.name, "network"), step=step, ubatch=ubatch, operation=op and op.name,
-            layer=op and op.layer, seq=seq, args={"bytes": flight.nbytes, "label": "modelled"},
+            layer=op and op.layer, seq=seq,
+            args={"bytes": flight.nbytes, "label": getattr(flight, "label", "modelled")},
         )  # fmt: skip
 
 

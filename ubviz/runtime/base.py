@@ -10,6 +10,10 @@ The mechanism (``ubviz.ubatch``, ``ubviz.engine``) is written once against these
 - ``wait_event`` never blocks Python; ``synchronize`` does.
 - An error in queued work surfaces at the next synchronize, and is never lost.
 - ``elapsed_time`` before completion, or on an event without timing, is an error.
+- Capturing is a state of a stream, and spreads to streams that wait for an event recorded in the capture; who was
+  forked and never joined is an error that names it. Host reads and whatever waits for the device are errors in a
+  capture (on host, random numbers too); an event recorded in one is an edge of the graph and has no time. A replay
+  is one piece of work of the current stream.
 
 Source: CUDA runtime API, stream and event management; ``torch.cuda.Stream``, ``torch.cuda.Event``.
 """
@@ -107,6 +111,26 @@ class Link(Protocol):
     def flight(self, duration_ns: int, nbytes: int = 0) -> Flight: ...
 
 
+class Graph(Protocol):
+    """Work that is captured once and replayed as one piece.
+
+    ``key`` is what its owner knows it by, ``edges`` what its owner saw at capture (plain data); both are told
+    with its facts.
+    """
+
+    name: str | None
+    key: Any
+    edges: list[dict[str, Any]] | None
+    kernels: tuple[Launch, ...]
+
+    def capture(
+        self, stream: Stream | None = None, capture_error_mode: str = "global"
+    ) -> AbstractContextManager[Any]: ...
+    def capture_begin(self, stream: Stream | None = None, capture_error_mode: str = "global") -> None: ...
+    def capture_end(self) -> None: ...
+    def replay(self) -> None: ...
+
+
 class Parking(Protocol):
     """Who waits for what among a runtime's threads, by their identifiers, and how to end it."""
 
@@ -133,6 +157,8 @@ class Launch:
     sends: Flight | None = None
     receives: Flight | None = None
     duration_ns: int | None = None
+    node: int | None = None  # its number in the graph that it was captured into
+    ubatch: int | None = None  # of a captured launch: the microbatch that made it
 
 
 _Stream = Stream  # inside Runtime the name is the method's
@@ -148,13 +174,19 @@ class Runtime(Protocol):
     @property
     def parking(self) -> Parking: ...
     def Thread(
-        self, target: Callable[..., Any], args: tuple[Any, ...] = (), name: str | None = None
+        self,
+        target: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        name: str | None = None,
+        failed: Callable[[BaseException], Any] | None = None,
     ) -> Thread: ...
     def Barrier(self, parties: int, name: str | None = None) -> Barrier: ...
     def HostEvent(self, name: str | None = None) -> HostEvent: ...
     def Stream(self, name: str | None = None) -> Stream: ...
     def Event(self, name: str | None = None, enable_timing: bool = False) -> Event: ...
     def Link(self, name: str = "network") -> Link: ...
+    def graph(self, name: str | None = None) -> Graph: ...
+    def warm_up(self) -> None: ...
     def current_stream(self) -> _Stream: ...
     def set_stream(self, stream: _Stream) -> None: ...
     def stream(self, stream: _Stream | None) -> AbstractContextManager[Any]: ...

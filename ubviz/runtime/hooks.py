@@ -32,7 +32,10 @@ event.synchronize     Event                       None
 stream.synchronize    Stream                      None
 host.read             Stream                      what reads (str)
 kernel.launch         Stream                      Launch
+graph.capture_begin   Graph                       key; graph.capture_end too, unless the capture failed
+graph.replay          Graph                       (key, correlation of its kernels, how many they are)
 step.begin/end        None                        dict of the step
+vote, collective      None                        dict of the vote / of the collective
 error, mark           None                        dict / text
 op.begin, op.end      Operation                   None (internal: a span on the thread's lane)
 returned              any                         None, or "interrupted" by the watchdog (internal)
@@ -46,6 +49,9 @@ wait        Stream  (Event, record number, start_ns, end_ns)
 record      Stream  (Event, record number, at_ns)
 transfer    Link    (Flight, sending Launch, start_ns, end_ns)
 ==========  ======  ===========================================
+
+Launches of a capture are announced as any other; their ``node`` tells them apart. Their kernels run at each
+replay, with a copy of the launch that carries the replay's correlation.
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ from . import host_streams as device
 from . import host_sync as sync
 from .base import Launch
 from .hooks import Hooks
+from .host_capture import Capture
+from .host_graph import Graph
 from .host_ops import DeviceContext, buffers_in, check_thread_is_of
 
 
@@ -113,14 +115,20 @@ class HostRuntime:
         self._correlations = itertools.count(1)
         self._default: device.Stream | None = None
         self._default_lock = threading.Lock()
+        self.captures: tuple[Capture, ...] = ()  # those under way
         _open_runtimes.add(self)
 
     # ---- making things
 
     def Thread(
-        self, target: Callable[..., Any], args: tuple[Any, ...] = (), name: str | None = None
+        self,
+        target: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        name: str | None = None,
+        failed: Callable[[BaseException], Any] | None = None,
     ) -> sync.Thread:
-        return sync.Thread(self, _in_same_modes(target), args, name)
+        """A thread inside the device context; ``failed`` is told what kept ``target`` from being called."""
+        return sync.Thread(self, _in_same_modes(target), args, name, failed)
 
     def Barrier(self, parties: int, name: str | None = None) -> sync.Barrier:
         return self._known(sync.Barrier(self, parties, name))
@@ -140,6 +148,13 @@ class HostRuntime:
 
     def Link(self, name: str = "network") -> device.Link:
         return device.Link(self, name)
+
+    def graph(self, name: str | None = None) -> Graph:
+        """A graph to capture work into, and to replay; see ``host_graph``."""
+        return Graph(self, name)
+
+    def warm_up(self) -> None:
+        """What a thread does on each stream before it may capture there; on a CPU there is nothing to make."""
 
     def op(
         self,
@@ -221,12 +236,15 @@ class HostRuntime:
         self._check_own(stream)
         stream._check_open()
         launch = None
-        host = self.hooks.host
-        if host is not None:
+        host, capture = self.hooks.host, stream.capture
+        if capture is not None and host_wait:
+            raise capture.waits(f"the launch {name}, which waits for its kernel (host_wait=True),", stream)
+        if host is not None or capture is not None:
             launch = Launch(
                 next(self._correlations), name, cls, self._local.op, self.buffers(reads), self.buffers(writes),
-                host_wait, sends, receives, duration_ns,
+                host_wait, sends, receives, duration_ns, None if capture is None else capture.number(),
             )  # fmt: skip
+        if host is not None:
             host("kernel.launch", stream, launch)
         stream.submit(
             name, launch, device.run_launch, (fn, args, duration_ns, sends, receives, launch), sends
@@ -248,9 +266,11 @@ class HostRuntime:
 
     def synchronize(self) -> None:
         """Block until all streams are done; raise the first error found. Idle streams are not asked."""
+        for capture in self.captures:
+            raise capture.waits("synchronize of the runtime", capture.origin)
         first: AsyncError | None = None
         for stream in self.streams():
-            if stream.query() and stream._error is None:
+            if stream.idle() and stream._error is None:
                 continue
             try:
                 stream.synchronize()
@@ -265,7 +285,7 @@ class HostRuntime:
 
     def idle(self) -> bool:
         """True when no stream has work."""
-        return all(stream.query() for stream in self.streams())
+        return all(stream.idle() for stream in self.streams())
 
     def describe(self) -> dict[str, Any]:
         """Facts for a recording's meta."""
@@ -276,7 +296,9 @@ class HostRuntime:
         return [(obj, obj.state()) for obj in _alive(self._objects)]
 
     def close(self) -> None:
-        """End the streams' workers once their queues are empty."""
+        """End the streams' workers once their queues are empty; captures under way are given up."""
+        for capture in self.captures:
+            capture.end()
         for stream in self.streams():
             stream.close()
             if threading.current_thread() is not stream._thread:

@@ -29,7 +29,12 @@ _SWITCH_INTERVAL_S = 2e-4  # a spinning launcher must not starve the workers of 
 _data = torch.Tensor.data.__get__  # past the guard on the attribute
 
 
-_VIEW, _COMPOSITE, _INPLACE = Sort.VIEW, Sort.COMPOSITE, Sort.INPLACE  # looking into the enum takes time
+_VIEW, _COMPOSITE, _INPLACE, _RANDOM = (
+    Sort.VIEW,
+    Sort.COMPOSITE,
+    Sort.INPLACE,
+    Sort.RANDOM,
+)  # looking into the enum takes time
 _Tensor, _empty = torch.Tensor, torch.empty_strided
 _buffers = itertools.count(1)
 
@@ -77,6 +82,11 @@ class _Mode(TorchDispatchMode):
             with self:  # the C++ kernel: func.decompose() prefers Python ones that differ
                 return func._op_dk(COMPOSITE_KEY, *args, **kwargs)
         stream = self.runtime.current_stream()
+        if op.random:
+            if stream.capture is not None:
+                raise stream.capture.random(op.name, stream)
+            if sort is _RANDOM:
+                return func(*args, **kwargs)
         plan = find_plan(func, op, args, kwargs) if op.checked else None
         if plan.sync if plan is not None else sort is not _INPLACE:
             stream.drain("host.read", op.name)
@@ -89,7 +99,7 @@ class _Mode(TorchDispatchMode):
         # the worker writes through .data: its own version counter, so autograd's checks stay quiet
         mine = outs if torch.is_inference_mode_enabled() else [_data(o) for o in outs]
         launch = None
-        if (host := self.runtime.hooks.host) is not None:
+        if (host := self.runtime.hooks.host) is not None or stream.capture is not None:
             launch = self._announce(host, stream, op, args, kwargs, outs)
         stream.submit(op.name, launch, fill, (func, op, args, kwargs, mine, plan))
         return outs[0] if plan.sequence is None else plan.sequence(outs)
@@ -97,7 +107,7 @@ class _Mode(TorchDispatchMode):
     def _write(self, stream: Any, func: Any, op: Op, args: Any, kwargs: dict[str, Any]) -> Any:
         written = [kwargs[name] if name in kwargs else args[i] for i, name, _ in op.written]
         launch = None
-        if (host := self.runtime.hooks.host) is not None:
+        if (host := self.runtime.hooks.host) is not None or stream.capture is not None:
             launch = self._announce(host, stream, op, args, kwargs, written)
         stream.submit(op.name, launch, call, (func, args, kwargs))
         n = len(func._schema.returns)
@@ -119,8 +129,10 @@ class _Mode(TorchDispatchMode):
             operation,
             tuple(reads),
             tuple(buffers_in(written)),
+            node=None if stream.capture is None else stream.capture.number(),
         )
-        host("kernel.launch", stream, launch)
+        if host is not None:
+            host("kernel.launch", stream, launch)
         return launch
 
 

@@ -10,6 +10,7 @@ OUT        the same, unless it would resize its target
 FUNC       outputs are allocated now, and filled later ("run, write into these")
 FACTORY    as FUNC, without tensor inputs
 SYNC       needs values, draws random numbers or changes a tensor object: waits, then runs at once
+RANDOM     makes random numbers of no input: runs at once, so that they are drawn in launch order
 =========  ============================================================================================
 
 The layout of outputs is learned once for each signature (shapes, strides, dtypes, scalars with their class) by
@@ -49,13 +50,15 @@ class Sort(IntEnum):
     OUT = 4
     FACTORY = 5
     FUNC = 6
+    RANDOM = 7
 
 
 class Op:
     """What is known of one operator overload."""
 
     __slots__ = (
-        "bool_index", "checked", "device_arg", "name", "out_names", "out_op", "plans", "sort", "written",
+        "bool_index", "checked", "device_arg", "name", "out_names", "out_op", "plans", "random", "sort",
+        "written",
     )  # fmt: skip
 
     def __init__(self, func: Any) -> None:
@@ -67,9 +70,12 @@ class Op:
         self.written = [(i, a.name, bool(a.kwarg_only)) for i, a in enumerate(arguments) if _is_write(a)]
         self.out_op: Any = None
         self.out_names: list[str] = []
+        self.random = _Tag.nondeterministic_seeded in func.tags and func._schema.name not in _SEEDED_BUT_PURE
         self.sort = _sort(func, self)
         # in-place operators of others are not tried on copies: their kernels may have effects
-        self.checked = self.sort != Sort.SYNC and (self.sort != Sort.INPLACE or func.namespace == "aten")
+        self.checked = self.sort not in (Sort.SYNC, Sort.RANDOM) and (
+            self.sort != Sort.INPLACE or func.namespace == "aten"
+        )
         if self.sort == Sort.FUNC and func not in _OWN_COPY and func._schema.name not in _WHOLE:
             self.out_op, self.out_names = _find_out(func)
 
@@ -118,8 +124,8 @@ def _sort(func: Any, op: Op) -> Sort:
         return Sort.VIEW
     if schema.name.startswith(_FRESH) and not op.written:
         return Sort.VIEW
-    if _Tag.nondeterministic_seeded in tags and schema.name not in _SEEDED_BUT_PURE:
-        return Sort.SYNC if has_tensor else Sort.VIEW  # random numbers are drawn in launch order
+    if op.random:
+        return Sort.SYNC if has_tensor else Sort.RANDOM  # random numbers are drawn in launch order
     if _needs_values(func, op):
         return Sort.SYNC
     if op.written:

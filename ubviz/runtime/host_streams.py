@@ -7,6 +7,7 @@ In words:
    queued can be waited for, so streams cannot deadlock one another.
 4. An error in queued work sticks to the stream: later items are skipped, waits carry it to other streams, and
    the next synchronize raises it.
+5. While a stream is captured (``host_capture``) what it is given is noted for a graph, and nothing is queued.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from .base import Launch
 
 if TYPE_CHECKING:
     from .host import HostRuntime
+    from .host_capture import Capture
 
 _now = time.perf_counter_ns
 DEPTH = 1024  # items a stream may lag behind before launching blocks, as CUDA's launch queue does
@@ -39,6 +41,7 @@ class Marker:
     """One recorded point of a stream. The lock is held until the worker reaches the point."""
 
     __slots__ = ("done", "error", "lock", "record", "stream", "t_ns")
+    capture: Capture | None = None  # of a record inside a capture, which never fires
 
     def __init__(self, stream: Stream, record: int | None = None) -> None:
         self.lock = threading.Lock()
@@ -72,6 +75,9 @@ class Event:
         if getattr(stream, "runtime", None) is not self.runtime:
             raise MixedRuntimes(f"{self!r} cannot be recorded on {stream!r}: it belongs to another runtime")
         stream._check_open()
+        if (capture := stream.capture) is not None:
+            self._marker = capture.record(stream, self, next(self._records))
+            return
         marker = Marker(stream, next(self._records))
         if (host := self.runtime.hooks.host) is not None:
             host("event.record", self, (stream, marker.record))
@@ -84,6 +90,7 @@ class Event:
         stream.wait_event(self)
 
     def query(self) -> bool:
+        self._check_is_point("query")
         done = self._marker is None or self._marker.done
         if (host := self.runtime.hooks.host) is not None:
             host("event.query", self, done)
@@ -91,6 +98,7 @@ class Event:
 
     def synchronize(self) -> None:
         """Block until the current record has been reached; raise what failed before it."""
+        self._check_is_point("synchronize")
         host = self.runtime.hooks.host
         if host is not None:
             host("event.synchronize", self, None)
@@ -106,6 +114,7 @@ class Event:
         if getattr(end, "runtime", None) is not self.runtime:
             raise MixedRuntimes(f"no time goes from {self!r} to {end!r}: it belongs to another runtime")
         for event in (self, end):
+            event._check_is_point("elapsed_time")
             if not event.enable_timing:
                 raise TimingError(f"{event!r} was made without enable_timing=True: it has no time")
             if event._marker is None or not event._marker.done:
@@ -116,12 +125,21 @@ class Event:
         assert end._marker is not None
         return (end._marker.t_ns - self._marker.t_ns) / 1e6
 
+    def _check_is_point(self, what: str) -> None:
+        """Refuse what asks for a time while a capture forbids it, or of a record that is an edge of a graph."""
+        if (marker := self._marker) is not None and marker.capture is not None:
+            raise marker.capture.no_point(self, what)
+        for capture in self.runtime.captures:
+            capture.check_may_wait(f"{what} of event {self.name or 'unnamed'}", None)
+
     def state(self) -> Any:
         """The number of the current record; None when never recorded."""
         return self._marker and self._marker.record
 
     def __repr__(self) -> str:
         state = "never recorded" if self._marker is None else "done" if self._marker.done else "pending"
+        if self._marker is not None and self._marker.capture is not None:
+            state = "an edge of a graph"
         return f"<event {self.name or 'unnamed'}: {state}>"
 
 
@@ -135,6 +153,7 @@ class Stream:
         self._launched = self._done = 0
         self._error: AsyncError | None = None  # sticky: later items are skipped until it is raised
         self._running: str | None = None
+        self.capture: Capture | None = None  # what notes this stream's work, instead of queueing it
         self._closed = False
         self._thread = threading.Thread(
             target=_work, args=(self._queue,), name=f"stream {name or 'unnamed'}", daemon=True
@@ -156,6 +175,10 @@ class Stream:
             raise MixedRuntimes(f"{self!r} cannot wait for {event!r}: it belongs to another runtime")
         self._check_open()
         marker = event._marker
+        capture = self.capture if marker is None else self.capture or marker.capture
+        if capture is not None:
+            capture.wait(self, event, marker)
+            return
         if (host := self.runtime.hooks.host) is not None:
             host("event.wait", event, (self, marker and marker.record))
         if marker is not None:
@@ -169,6 +192,12 @@ class Stream:
 
     def query(self) -> bool:
         """True when all queued work is done."""
+        for capture in self.runtime.captures:
+            capture.check_may_wait("query", self)
+        return self.idle()
+
+    def idle(self) -> bool:
+        """``query``, for the runtime's own use: never refused."""
         return self._done >= self._launched
 
     def synchronize(self) -> None:
@@ -178,6 +207,8 @@ class Stream:
     def drain(self, kind: str, arg: Any) -> None:
         """Synchronize, announced as ``kind``: a synchronize, or a host read that needs the values."""
         self._check_open()
+        for capture in self.runtime.captures:
+            capture.check_may_wait("synchronize" if arg is None else f"the host read {arg}", self)
         host = self.runtime.hooks.host
         if host is not None:
             host(kind, self, arg)
@@ -201,7 +232,10 @@ class Stream:
         self, name: str, launch: Launch | None, fn: Callable[..., Any], args: tuple[Any, ...],
         sends: Flight | None = None,
     ) -> None:  # fmt: skip
-        """Queue ``fn(*args)`` as a kernel; ``launch`` is None while nobody listens."""
+        """Queue ``fn(*args)`` as a kernel; ``launch`` is None while nobody listens and nothing is captured."""
+        if (capture := self.capture) is not None:
+            capture.kernel(self, name, launch, fn, args, sends)
+            return
         self._put(self._kernel, (name, launch, fn, args, sends))
 
     def _check_open(self) -> None:
@@ -282,13 +316,16 @@ class Stream:
         self._done = number  # before anyone is let through: a stream that was synchronized is idle
         marker.fire()
 
-    def _await(self, number: int, marker: Marker, event: Event) -> None:
-        self._running = f"a wait for event {event.name or 'unnamed'}"
+    def _await(self, number: int, marker: Marker, event: Event | None) -> None:
+        self._running = (
+            f"a wait for event {event.name or 'unnamed'}" if event is not None else "a graph's wait"
+        )
         start = _now()
         marker.wait()
         if marker.error is not None and self._error is None:
             self._error = marker.error  # what depends on a failed stream fails with its error
-        self._tell("wait", (event, marker.record, start, _now()))
+        if event is not None:
+            self._tell("wait", (event, marker.record, start, _now()))
         self._running = None
         self._done = number
 

@@ -260,9 +260,11 @@ class Thread(threading.Thread):
         target: Callable[..., Any],
         args: tuple[Any, ...] = (),
         name: str | None = None,
+        failed: Callable[[BaseException], Any] | None = None,
     ) -> None:
         super().__init__(name=name, daemon=True)
         self._runtime = runtime
+        self._failed = failed  # told what kept the target from being called
         self._work: tuple[Callable[..., Any], tuple[Any, ...]] | None = (target, args)
         self._over = Bell(threading.Lock())
         self._ended = False
@@ -283,18 +285,26 @@ class Thread(threading.Thread):
         hooks = self._runtime.hooks
         assert self._work is not None
         (target, args), self._work = self._work, None
-        if (host := hooks.host) is not None:
-            host("thread.start", self, None)
+        entered = False
         try:
-            with self._runtime.thread_context():
-                target(*args)
-        finally:
             if (host := hooks.host) is not None:
-                host("thread.end", self, None)
-            self._runtime.threads.discard(self)
-            with self._over:
-                self._ended = True
-                self._over.notify_all()
+                host("thread.start", self, None)
+            with self._runtime.thread_context():
+                entered = True
+                target(*args)
+        except BaseException as error:
+            if entered or self._failed is None:
+                raise
+            self._failed(error)
+        finally:
+            try:
+                if (host := hooks.host) is not None:
+                    host("thread.end", self, None)
+            finally:  # whatever a listener raises: somebody joins
+                self._runtime.threads.discard(self)
+                with self._over:
+                    self._ended = True
+                    self._over.notify_all()
 
     def __repr__(self) -> str:
         return f"<thread {self.name}>"

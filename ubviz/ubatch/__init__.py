@@ -23,7 +23,8 @@ from .forward_context import (
     override_forward_context,
     set_forward_context,
 )
-from .slices import CommonAttentionMetadata, UBatchSlice, maybe_create_ubatch_slices, split_attn_metadata
+from .metadata import CommonAttentionMetadata, slice_query_start_locs, split_attn_metadata
+from .slices import UBatchSlice, is_last_ubatch_empty, maybe_create_ubatch_slices
 from .wrapper import UBatchWrapper, merge_outputs
 
 __all__ = [
@@ -48,10 +49,12 @@ __all__ = [
     "dbo_yield_and_switch_from_comm_to_compute",
     "dbo_yield_and_switch_from_compute_to_comm",
     "get_forward_context",
+    "is_last_ubatch_empty",
     "make_ubatch_contexts",
     "maybe_create_ubatch_slices",
     "merge_outputs",
     "override_forward_context",
     "set_forward_context",
+    "slice_query_start_locs",
     "split_attn_metadata",
 ]

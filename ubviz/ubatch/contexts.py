@@ -10,9 +10,15 @@ of host events behind one barrier:
 3. A yield sets the next one's host event and waits for its own. Control changes hands at *every* yield.
 4. Leaving runs the pending receive hook, sets the next one's host event and clears its own.
 
-When a microbatch fails, it marks the ring while it holds the turn and hands on as usual; who wakes in a marked
-ring unwinds, one at a time; leaving hands to the next one still alive, or to nobody. Who has left is skipped,
-so unequal numbers of yields cannot hang either.
+When a microbatch fails, it marks the ring and hands the turn on as usual; who wakes or yields in a marked ring
+unwinds, one at a time; leaving hands to the next one still alive, or to nobody. Who has left is skipped, so
+unequal numbers of yields cannot hang either. A failure may come at any step, also where the turn is not held:
+
+1. Before the barrier has opened: who fails there aborts it, so that nobody waits for an arrival in vain.
+2. Without the turn: it leaves without waiting for it. Should the turn be handed to it at that moment, then
+   either it sees its flag up, or who hands on sees that it has left; one of the two claims this hand-over and
+   passes the turn on. Only the first microbatch waits, until it is set going: main looks no further than to it.
+3. While leaving: what raises there marks the ring, and every further step is taken all the same.
 
 The happy path is vLLM's, operation for operation. Source: vLLM ``vllm/v1/worker/ubatching.py``.
 """
@@ -24,7 +30,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadArgument, ContextReused, MixedRuntimes, NoReceiver, ProtocolError, raised_at
+from ..runtime.choose import runtime_stream
 from . import forward_context
+from .ring import Ring, Unwind
 
 if TYPE_CHECKING:
     from ..runtime.base import Barrier, Event, HostEvent, Runtime, Stream
@@ -34,40 +42,6 @@ Hook = Callable[[], None]
 
 by_thread: dict[int, UBatchContext] = {}
 """The contexts that are alive, by the identifier of the thread that runs each."""
-
-
-class Unwind(BaseException):
-    """Raised in a microbatch that wakes in a failed ring, so that its thread leaves; callers never see it."""
-
-
-class Ring:
-    """The microbatches of one step: who is still alive, and whether one has failed.
-
-    Only who holds the turn writes to it (main does when nobody can hold it).
-    """
-
-    def __init__(self) -> None:
-        self.contexts: tuple[UBatchContext, ...] = ()
-        self.left: set[int] = set()
-        self.error: BaseException | None = None
-        self.failed_by: UBatchContext | None = None
-
-    def fail(self, error: BaseException, by: UBatchContext | None = None) -> None:
-        """Mark the ring; the first error stays."""
-        if self.error is None:
-            self.error, self.failed_by = error, by
-
-    def after(self, ubatch: int) -> UBatchContext:
-        """The next microbatch round the ring, alive or not."""
-        return self.contexts[(ubatch + 1) % len(self.contexts)]
-
-    def next_alive(self, ubatch: int) -> UBatchContext | None:
-        """The next other microbatch that has not left."""
-        n = len(self.contexts)
-        for k in range(1, n):
-            if (ubatch + k) % n not in self.left:
-                return self.contexts[(ubatch + k) % n]
-        return None
 
 
 class UBatchContext:
@@ -110,7 +84,8 @@ class UBatchContext:
         self._hooks = self.runtime.hooks
         self._hook_from: UBatchContext | None = None
         self.woken = False
-        self._entered = self._in_ring = False
+        self._entered = self._in_ring = self._has_turn = False
+        self._handed = threading.Lock()  # of the last hand-over to it: who gets it has the turn; nobody waits
 
     # ---- entering and leaving
 
@@ -121,8 +96,8 @@ class UBatchContext:
             )
         self._entered = True
         by_thread[threading.get_ident()] = self
-        self._announce("ctx.enter")
         try:
+            self._announce("ctx.enter")
             self.ready_barrier.wait()
             self._in_ring = True
             self._take_turn()
@@ -136,52 +111,105 @@ class UBatchContext:
     def __exit__(self, exc_type: Any, exc: BaseException | None, tb: Any) -> None:
         self._leave(exc)
 
+    def give_up(self, error: BaseException) -> None:
+        """Leave without having entered: ``error`` keeps this thread from running its microbatch."""
+        self._entered = True
+        self._leave(error)
+
     def _leave(self, error: BaseException | None) -> None:
-        try:
-            if error is None:
-                self.maybe_run_recv_hook()
-        except BaseException as hook_error:
-            error = hook_error
-            raise
-        finally:
-            if error is not None and not isinstance(error, Unwind):
-                self._announce_error(error)
-                if self._in_ring:
-                    self.ring.fail(error, self)
-            self.recv_hook = None
-            self.ring.left.add(self.id)
-            by_thread.pop(threading.get_ident(), None)
-            self._announce("ctx.exit")
-            if self._in_ring:
-                self._hand_on_for_good()
+        """The way out, whatever has happened: each step is taken, even if one before it raises."""
+        fault = None
+        if error is not None and not isinstance(error, Unwind):
+            self._fail(error)
+        elif error is None and self.ring.error is None:
+            fault = self._attempt(self.maybe_run_recv_hook)
+        self.recv_hook = None
+        if not self._in_ring:
+            self._insist(self.ready_barrier.abort)
+        if self._will_be_set_going(error):
+            self._attempt(self.cpu_wait_event.wait)
+        self.ring.left.add(self.id)
+        by_thread.pop(threading.get_ident(), None)
+        fault = self._attempt(self._announce, "ctx.exit") or fault
+        if self._has_turn or (self.cpu_wait_event.is_set() and self._claim(self._handed)):
+            fault = self._insist(self._hand_on_for_good) or fault
+        fault = self._attempt(self.cpu_wait_event.clear) or fault
+        if error is None and fault is not None:
+            raise fault
 
     def _hand_on_for_good(self) -> None:
-        heir = self.ring.next_alive(self.id)
-        if heir is not None:
-            heir.cpu_wait_event.set()
-        elif self.ring.error is None:
+        if not self._hand_on() and self.ring.error is None:
             self.cpu_signal_event.set()  # as vLLM does; nobody waits for it any more
-        self.cpu_wait_event.clear()
+
+    def _will_be_set_going(self, error: BaseException | None) -> bool:
+        """True where main sets this host event next: it looks no further than to the first microbatch."""
+        first = bool(self.ring.contexts) and self is self.ring.contexts[0]
+        return first and not self.woken and not isinstance(error, threading.BrokenBarrierError)
+
+    def _attempt(self, step: Callable[..., object], *args: Any) -> BaseException | None:
+        """Take a step of the way out; what it raises marks the ring and is returned."""
+        try:
+            step(*args)
+        except BaseException as fault:
+            self._fail(fault)
+            return fault
+        return None
+
+    def _insist(self, step: Callable[[], object]) -> BaseException | None:
+        """Take a step that others depend on: again, if something (a listener) raised before it was taken."""
+        fault = self._attempt(step)
+        if fault is not None:
+            self._attempt(step)
+        return fault
+
+    def _fail(self, error: BaseException) -> None:
+        """Mark the ring, and tell the listeners; a barrier that others broke is not this microbatch's failure."""
+        others = not self._in_ring and isinstance(error, threading.BrokenBarrierError)
+        self.ring.fail(error, None if others else self)
+        try:
+            self._announce_error(error)
+        except BaseException:
+            pass  # the ring is marked by then, and the first failure is the one to tell
 
     # ---- the turn
 
     def _take_turn(self) -> None:
         self.cpu_wait_event.wait()
         self.woken = True  # before the flag goes down, so that main can always tell whether the ring turns
+        self._claim(self._handed)
+        self._has_turn = True
         self.cpu_wait_event.clear()
-        if self.ring.error is not None:
-            raise Unwind
+        self._unwind_if_failed()
 
     def _cpu_yield(self) -> None:
+        self._unwind_if_failed()
         self._check_turn()
-        heir = self.ring.next_alive(self.id)
-        if heir is None:
-            return  # everyone else has left: there is nobody to hand to
         self._announce("ctx.yield")
-        heir.cpu_wait_event.set()
-        self._take_turn()
+        if self._hand_on():
+            self._take_turn()
+        else:
+            self._unwind_if_failed()  # everyone else has left, and none of them by failing: go on
         self._announce("ctx.resume")
         self._restore_context()
+
+    def _hand_on(self) -> bool:
+        """Set the host event of the next microbatch that is alive; False when there is none."""
+        while (heir := self.ring.next_alive(self.id)) is not None:
+            handed = heir._handed = threading.Lock()
+            heir.cpu_wait_event.set()
+            if heir.id not in self.ring.left or not self._claim(handed):
+                self._has_turn = False
+                return True
+        return False
+
+    @staticmethod
+    def _claim(handed: threading.Lock) -> bool:
+        """Take the turn that was handed over; True once for each hand-over."""
+        return handed.acquire(blocking=False)
+
+    def _unwind_if_failed(self) -> None:
+        if self.ring.error is not None:
+            raise Unwind
 
     def _check_turn(self) -> None:
         """Only one thread may run at a time; these three hold whenever it does."""
@@ -325,7 +353,8 @@ def make_ubatch_contexts(
     """The contexts of one step: microbatch i waits for host event i and sets host event i + 1, modulo N.
 
     ``ready_barrier`` has N + 1 parties: the microbatches and main. ``schedule`` is accepted and unused, as in
-    vLLM. ``token_offsets`` says where in the batch each microbatch's tokens begin.
+    vLLM. ``token_offsets`` says where in the batch each microbatch's tokens begin. Bare streams of ``torch.cuda``
+    mean the cuda runtime.
 
     >>> rt = get_runtime("host")  # doctest: +SKIP
     >>> contexts = make_ubatch_contexts(2, rt.Stream(), rt.Stream(), [a, b], rt.Barrier(3))  # doctest: +SKIP
@@ -338,6 +367,7 @@ def make_ubatch_contexts(
         raise BadArgument(f"micro-batching takes at least 2 microbatches, not {n}")
     if len(forward_contexts) != n:
         raise BadArgument(f"{n} microbatches need {n} forward contexts, not {len(forward_contexts)}")
+    compute_stream, comm_stream = runtime_stream(compute_stream), runtime_stream(comm_stream)
     rt = runtime_of(compute_stream, comm_stream)
     turns = [rt.HostEvent(f"cpu_event[{i}]") for i in range(n)]
     ring = Ring()

@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from ..errors import ProtocolError
+from ..errors import ProtocolError, SlicingError
 
 
 class CUDAGraphMode(Enum):
@@ -43,6 +43,37 @@ class ForwardContext:
         """Eight hexadecimal digits that tell one context's metadata from another's."""
         text = repr((self.attn_metadata, self.slot_mapping, self.ubatch_slices, self.ubatch))
         return hashlib.blake2s(text.encode(), digest_size=4).hexdigest()
+
+
+PER_UBATCH = ("attn_metadata", "slot_mapping", "dp_metadata")
+"""Fields that may be a list with one value for each microbatch."""
+
+
+def check_shares(parent: ForwardContext, num_ubatches: int) -> None:
+    """What is given to each microbatch is given to all of them; ``SlicingError`` names what is missing."""
+    for name in PER_UBATCH:
+        shares = getattr(parent, name)
+        if not isinstance(shares, list):
+            continue
+        if len(shares) != num_ubatches:
+            raise SlicingError(
+                f"{name} in the forward context has {len(shares)} parts for {num_ubatches} microbatches"
+            )
+        missing = [i for i, share in enumerate(shares) if share is None]
+        if 0 < len(missing) < num_ubatches:
+            raise SlicingError(
+                f"{name} of microbatch {missing[0]} is None, and other microbatches have one: fill it in when the "
+                "batch is split"
+            )
+
+
+def share_of(parent: ForwardContext, ubatch: int) -> ForwardContext:
+    """The forward context of one microbatch; graphs are off inside it."""
+    values = {name: getattr(parent, name) for name in PER_UBATCH}
+    own = {name: value[ubatch] if isinstance(value, list) else value for name, value in values.items()}
+    return replace(
+        parent, **own, ubatch_slices=None, cudagraph_runtime_mode=CUDAGraphMode.NONE, ubatch=ubatch
+    )
 
 
 _forward_context: ForwardContext | None = None

@@ -1,14 +1,20 @@
 """Cutting a batch into microbatches: which tokens, and which requests they belong to.
 
-Tokens are cut evenly, also in the middle of a request: the second part sees the first through the KV cache.
+The rule is a plain cut of the tokens, also in the middle of a request: N microbatches over P padded tokens are cut
+at every ``P // N``, the last one takes what is left. ``[42, 999]`` in two is cut at token 520, inside request 1;
+the second part sees the first through the KV cache. (SGLang balances and then snaps to a request's border, which
+needs no continuation of a request but gives microbatches of unequal size, whose all-to-alls do not line up.)
+
+Not here: what attention must know of each part (``metadata``), the decision to cut at all (``engine.dp``).
 
 Source: vLLM ``vllm/v1/worker/ubatch_utils.py``.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -27,7 +33,8 @@ class UBatchSlice:
         return int(self.token_slice.stop - self.token_slice.start)
 
     def is_empty(self) -> bool:
-        return self.request_slice.start == self.request_slice.stop or self.num_tokens == 0
+        """True without a request or without a token: either alone is nothing to run."""
+        return self.request_slice.start >= self.request_slice.stop or self.num_tokens <= 0
 
 
 UBatchSlices = list[UBatchSlice]
@@ -41,33 +48,64 @@ def maybe_create_ubatch_slices(
     num_ubatches: int,
     split_point: int | Sequence[int] | None = None,
 ) -> tuple[UBatchSlices | None, UBatchSlices | None]:
-    """Slices of the real batch, and the same with the last one stretched over the padding.
+    """Slices of the real batch, and the same stretched over the padding.
 
     ``num_scheduled_tokens`` has one number a request. ``split_point`` is the width of all but the last
     microbatch (default: an even share of the padded tokens), or the cuts themselves.
+
+    In the first form a microbatch behind the last real token is empty, ``[6, 6)`` and never ``[8, 6)``. In the
+    second it holds its padding tokens and, so that there is something to call attention with, the last request
+    with none of its tokens; the last microbatch also takes the padding requests.
 
     >>> slices, padded = maybe_create_ubatch_slices(True, [3, 5], 8, 2, 2)
     >>> [(s.request_slice, s.token_slice) for s in slices]
     [(slice(0, 2, None), slice(0, 4, None)), (slice(1, 2, None), slice(4, 8, None))]
 
-    Raises ``SlicingError`` when a cut lies outside the batch or cuts do not ascend.
+    Raises ``SlicingError`` when a cut lies outside the batch, cuts do not ascend, a count is negative, or there
+    is less room than there are tokens or requests.
     """
     if not should_ubatch:
         return None, None
-    starts = [0, *accumulate(int(n) for n in num_scheduled_tokens)]
-    cuts = _cuts(num_tokens_padded, num_ubatches, split_point)
-    edges = [0, *(min(cut, starts[-1]) for cut in cuts), starts[-1]]
-    slices = [_slice(starts, start, stop) for start, stop in pairwise(edges)]
-    last = slices[-1]
-    padded_last = UBatchSlice(
-        slice(last.request_slice.start, max(num_reqs_padded, last.request_slice.stop)),
-        slice(cuts[-1], num_tokens_padded),
-    )
-    inner = [
-        replace(s, token_slice=slice(start, stop))
-        for s, (start, stop) in zip(slices[:-1], pairwise([0, *cuts]), strict=True)
+    starts = _starts(num_scheduled_tokens, num_tokens_padded, num_reqs_padded)
+    cuts = [0, *_cuts(num_tokens_padded, num_ubatches, split_point), num_tokens_padded]
+    real = [min(cut, starts[-1]) for cut in cuts[:-1]] + [starts[-1]]
+    slices = [
+        UBatchSlice(_requests(starts, start, stop), slice(start, stop)) for start, stop in pairwise(real)
     ]
-    return slices, [*inner, padded_last]
+    padded = [
+        UBatchSlice(_at_least_one(part.request_slice, len(starts) - 1), slice(start, stop))
+        for part, (start, stop) in zip(slices, pairwise(cuts), strict=True)
+    ]
+    last = padded[-1]
+    padded[-1] = UBatchSlice(slice(last.request_slice.start, num_reqs_padded), last.token_slice)
+    return slices, padded
+
+
+def is_last_ubatch_empty(orig_num_tokens: int, padded_num_tokens: int, num_ubatches: int) -> bool:
+    """Whether ``orig_num_tokens`` real tokens leave nothing for the last microbatch.
+
+    >>> is_last_ubatch_empty(64, 128, 2), is_last_ubatch_empty(65, 128, 2)
+    (True, False)
+    """
+    return padded_num_tokens // num_ubatches * (num_ubatches - 1) >= orig_num_tokens
+
+
+def _starts(num_scheduled_tokens: Sequence[int], num_tokens_padded: int, num_reqs_padded: int) -> list[int]:
+    """The first token of each request, and the end."""
+    counts = [int(n) for n in num_scheduled_tokens]
+    if any(n < 0 for n in counts):
+        raise SlicingError(
+            f"request {counts.index(min(counts))} has {min(counts)} tokens; it needs 0 or more"
+        )
+    if num_tokens_padded < sum(counts):
+        raise SlicingError(
+            f"{sum(counts)} tokens have no room in {num_tokens_padded}; pad to at least as many"
+        )
+    if num_reqs_padded < len(counts):
+        raise SlicingError(
+            f"{len(counts)} requests have no room in {num_reqs_padded}; pad to at least as many"
+        )
+    return [0, *accumulate(counts)]
 
 
 def _cuts(num_tokens: int, num_ubatches: int, split_point: int | Sequence[int] | None) -> list[int]:
@@ -88,74 +126,29 @@ def _cuts(num_tokens: int, num_ubatches: int, split_point: int | Sequence[int] |
     return cuts
 
 
-def _slice(starts: Sequence[int], start: int, stop: int) -> UBatchSlice:
-    """The requests that have a token in [start, stop)."""
-    first = next((i for i, (a, b) in enumerate(pairwise(starts)) if a <= start < b), len(starts) - 1)
-    end = next((i for i, a in enumerate(starts) if a >= stop), len(starts) - 1)
-    return UBatchSlice(slice(first, max(first, end)), slice(start, stop))
+def _requests(starts: Sequence[int], start: int, stop: int) -> slice:
+    """The requests that have a token in [start, stop); none behind the last token."""
+    first = min(bisect_right(starts, start) - 1, len(starts) - 1)
+    return slice(first, max(first, bisect_left(starts, stop)))
 
 
-@dataclass(frozen=True)
-class CommonAttentionMetadata:
-    """What attention needs to know of a batch, in plain numbers on the host.
-
-    ``query_start_loc``: first token of each request, and the end; ``seq_lens``: tokens of each request after
-    this step, earlier ones included; ``slot_mapping``: KV-cache slot of each token; ``block_table``: KV-cache
-    blocks of each request.
-    """
-
-    query_start_loc: tuple[int, ...]
-    seq_lens: tuple[int, ...]
-    slot_mapping: tuple[int, ...]
-    block_table: tuple[tuple[int, ...], ...]
-
-    @property
-    def num_reqs(self) -> int:
-        return len(self.seq_lens)
-
-    @property
-    def num_tokens(self) -> int:
-        return self.query_start_loc[-1]
-
-    @property
-    def query_lens(self) -> tuple[int, ...]:
-        return tuple(b - a for a, b in pairwise(self.query_start_loc))
-
-    @property
-    def num_computed_tokens(self) -> tuple[int, ...]:
-        return tuple(s - q for s, q in zip(self.seq_lens, self.query_lens, strict=True))
-
-
-def split_attn_metadata(
-    ubatch_slices: Sequence[UBatchSlice], metadata: CommonAttentionMetadata
-) -> list[CommonAttentionMetadata]:
-    """One microbatch's metadata each; the parent is not modified.
-
-    A request that a cut goes through appears in both parts: in the first with its sequence ending at the cut,
-    in the second with the tokens before the cut already computed.
-    """
-    return [_split_one(part, metadata) for part in ubatch_slices]
-
-
-def _split_one(part: UBatchSlice, parent: CommonAttentionMetadata) -> CommonAttentionMetadata:
-    start, stop = part.token_slice.start, part.token_slice.stop
-    requests = range(part.request_slice.start, part.request_slice.stop)
-    edges = parent.query_start_loc
-    firsts = [max(edges[r], start) for r in requests]
-    lasts = [min(edges[r + 1], stop) for r in requests]
-    return CommonAttentionMetadata(
-        query_start_loc=(*(first - start for first in firsts), lasts[-1] - start if lasts else 0),
-        seq_lens=tuple(
-            parent.seq_lens[r] - (edges[r + 1] - last) for r, last in zip(requests, lasts, strict=True)
-        ),
-        slot_mapping=parent.slot_mapping[start:stop],
-        block_table=tuple(parent.block_table[r] for r in requests),
-    )
+def _at_least_one(requests: slice, num_reqs: int) -> slice:
+    if requests.start < requests.stop or num_reqs == 0:
+        return requests
+    return slice(num_reqs - 1, num_reqs)
 
 
 def slice_model_inputs(tokens: slice, inputs: dict[str, Any], num_tokens: int) -> dict[str, Any]:
-    """The inputs of one microbatch: tensors of ``num_tokens`` rows are cut, everything else is passed on."""
-    return {
-        name: value[tokens] if getattr(value, "shape", (None,))[:1] == (num_tokens,) else value
-        for name, value in inputs.items()
-    }
+    """The inputs of one microbatch: tensors of ``num_tokens`` rows are cut, everything else is passed on.
+
+    M-RoPE positions, ``positions`` of shape [3, num_tokens], are cut along their second dimension. The parts are
+    views, so that a replayed graph sees what is put into the batch's tensors.
+    """
+    return {name: _part(name, value, tokens, num_tokens) for name, value in inputs.items()}
+
+
+def _part(name: str, value: Any, tokens: slice, num_tokens: int) -> Any:
+    shape = tuple(getattr(value, "shape", ()))
+    if name.endswith("positions") and len(shape) == 2 and shape[1] == num_tokens:
+        return value[:, tokens]
+    return value[tokens] if shape[:1] == (num_tokens,) else value

@@ -65,13 +65,8 @@ test("loads are kept for each style and microbatch", () => {
     { style: 3, ubatch: 1 },
     { style: 3, ubatch: 2 },
   ]);
-  assert.deepEqual(
-    loads.before.map((sums) => [...sums]),
-    [
-      [0, 10, 10, 17],
-      [0, 0, 5, 5],
-    ],
-  );
+  assert.deepEqual([...loads.before], [0, 0, 10, 0, 10, 5, 17, 5]);
+  assert.deepEqual([...loads.longest], [10]);
 });
 
 test("galloping finds what searching finds, from anywhere and with any guess", () => {

@@ -52,13 +52,18 @@ export interface Flows {
 export interface Loads {
   classes: { style: number; ubatch: number }[];
   of: Uint8Array;
-  before: Float64Array[];
+  /** Of row i and class c at i * classes.length + c: what is read together lies together. */
+  before: Float64Array;
+  /** The longest block of each group of blocks: where that is narrow none need be looked at. */
+  longest: Float64Array;
 }
 
 export const NEW_BLOCK = 128;
 export const STYLE = 127;
 const SIZES: Record<Dtype, number> = { const: 0, u1: 1, u2: 2, u4: 4, f8: 8 };
 const MOST_CLASSES = 16;
+/** Blocks in a group, as a power of two. */
+export const GROUP = 5;
 
 export function barsOf(part: Part, bytes: ArrayBuffer): Bars {
   const column = reader(part, bytes);
@@ -185,34 +190,53 @@ function rowsOf(gaps: Column, row0: number): Int32Array {
 function blocksOf(styles: Uint8Array): Uint32Array {
   const rows = styles.length;
   const isMarked = styles.some((style) => style & NEW_BLOCK);
-  const found: number[] = [];
-  for (let i = 0; i < rows; i++) if (!isMarked || i === 0 || styles[i] & NEW_BLOCK) found.push(i);
-  return Uint32Array.from(found.concat(rows));
+  const found = new Uint32Array(rows + 1);
+  let count = 0;
+  for (let i = 0; i < rows; i++) if (!isMarked || i === 0 || styles[i] & NEW_BLOCK) found[count++] = i;
+  found[count++] = rows;
+  return found.subarray(0, count);
 }
 
-/** Made when they are first needed: a part that is never seen from afar needs none. */
+/** Made when they are first needed: a part that is never seen needs none. */
 export function loadsOf(bars: Bars): Loads {
   if (bars.loads) return bars.loads;
+  const { rows, start, end } = bars;
+  const { classes, of } = classesOf(bars);
+  const n = classes.length;
+  const before = new Float64Array((rows + 1) * n);
+  for (let i = 0, at = 0; i < rows; i++) {
+    for (let c = 0; c < n; c++, at++) before[at + n] = before[at];
+    before[at + of[i]] += end[i] - start[i];
+  }
+  return (bars.loads = { classes, of, before, longest: longestOf(bars) });
+}
+
+function classesOf({ rows, style, ubatch }: Bars): Pick<Loads, "classes" | "of"> {
   const classes: Loads["classes"] = [];
   const known = new Map<number, number>();
-  const of = new Uint8Array(bars.rows);
-  for (let i = 0; i < bars.rows; i++) {
-    const key = bars.style[i] * 65536 + bars.ubatch[i];
-    let number = known.get(key);
-    if (number === undefined) {
-      number = Math.min(classes.length, MOST_CLASSES - 1);
-      if (classes.length < MOST_CLASSES) classes.push({ style: bars.style[i], ubatch: bars.ubatch[i] });
+  const of = new Uint8Array(rows);
+  let last = -1;
+  let number = 0;
+  for (let i = 0; i < rows; i++) {
+    const key = style[i] * 65536 + ubatch[i];
+    if (key !== last) {
+      number = known.get(key) ?? Math.min(classes.length, MOST_CLASSES - 1);
+      if (!known.has(key) && classes.length < MOST_CLASSES) classes.push({ style: style[i], ubatch: ubatch[i] });
       known.set(key, number);
+      last = key;
     }
     of[i] = number;
   }
-  const before = classes.map(() => new Float64Array(bars.rows + 1));
-  for (let c = 0; c < before.length; c++) {
-    const sums = before[c];
-    for (let i = 0; i < bars.rows; i++)
-      sums[i + 1] = sums[i] + (of[i] === c ? bars.end[i] - bars.start[i] : 0);
+  return { classes, of };
+}
+
+function longestOf({ blocks, start, end }: Bars): Float64Array {
+  const count = blocks.length - 1;
+  const found = new Float64Array((count >> GROUP) + 1);
+  for (let b = 0; b < count; b++) {
+    found[b >> GROUP] = Math.max(found[b >> GROUP], end[blocks[b + 1] - 1] - start[blocks[b]]);
   }
-  return (bars.loads = { classes, of, before });
+  return found;
 }
 
 /** The first place in [from, to) whose value is at least x; `to` where there is none. */
@@ -236,12 +260,19 @@ export function upper(values: ArrayLike<number>, x: number, from: number, to: nu
 }
 
 /** As `lower`, quick where the place is near `from`, or about `step` beyond it. */
-export function gallop(values: ArrayLike<number>, x: number, from: number, to: number, step = 1): number {
+export function gallop(values: Float64Array, x: number, from: number, to: number, step = 1): number {
   let high = Math.min(from + step - 1, to);
   while (high < to && values[high] < x) {
     from = high + 1;
     high += step;
     step *= 2;
   }
-  return lower(values, x, from, Math.min(high, to));
+  // Not by `lower`: one that only ever sees one kind of array is several times as fast.
+  high = Math.min(high, to);
+  while (from < high) {
+    const middle = (from + high) >> 1;
+    if (values[middle] < x) from = middle + 1;
+    else high = middle;
+  }
+  return from;
 }

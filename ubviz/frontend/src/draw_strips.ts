@@ -5,7 +5,7 @@
 
 import { loadsOf, type Bars } from "./columns";
 import { middle, rowOfLane, type LaneRow } from "./layout";
-import { collect, commRuns, LoadRow, opacity, waitRuns, type Grid, type Shader, type Wide } from "./lod";
+import { collect, commRuns, LoadRow, opacity, waitRuns, type Grid, type Shade, type Shader, type Wide } from "./lod";
 import type { Sheet } from "./sheet";
 import { channels, type Palette } from "./theme";
 import type { BarTrack } from "./tracks";
@@ -33,6 +33,7 @@ interface Kept {
   canvas: HTMLCanvasElement;
   ctx: CanvasRenderingContext2D;
   image: ImageData;
+  pixels: Uint32Array;
   loads: LoadRow;
 }
 
@@ -46,7 +47,7 @@ export function paintStrips(sheet: Sheet, tracks: readonly BarTrack[]): Strip[] 
   const start = p.scale.ns(first / p.dpr);
   const grid: Grid = { start, step: (p.scale.ns((first + count) / p.dpr) - start) / count, count };
   const store = keptFor(p.ctx.canvas, count, tracks.length);
-  store.image.data.fill(0);
+  store.pixels.fill(0);
   const shader = shaderOf(p.palette, p.data.index.styles);
   const least = (tracks.length > MANY_TRACKS ? LEAST_OF_MANY : LEAST_SHAPE) * p.dpr * grid.step;
   const strips: Strip[] = [];
@@ -81,7 +82,7 @@ function stripOf(sheet: Sheet, track: BarTrack, row: LaneRow, work: Work): Strip
     collect(bars, grid, work.least, work.shader, loads, wide);
   }
   const image = loads.last >= 0 ? ([loads.first, loads.last] as [number, number]) : null;
-  if (image) fillRow(store.image, work.number, loads);
+  if (image) fillRow(store.pixels, work.number * grid.count, loads);
   return {
     track,
     row,
@@ -106,7 +107,8 @@ function noteSeen(sheet: Sheet, bars: Bars): void {
 
 /** The colour of a class of spans seen from afar: pale where it is drawn pale from near. */
 function shaderOf(palette: Palette, styles: readonly string[]): Shader {
-  return (style, ubatch) => {
+  const known = new Map<number, Shade>();
+  const shadeOf = (style: number, ubatch: number): Shade => {
     const name = styles[style];
     if (name === "waiting") return null;
     const share = { device: 0.4, copy: 0.5, other: 0.4, transfer: 0.45 }[name] ?? 1;
@@ -114,19 +116,20 @@ function shaderOf(palette: Palette, styles: readonly string[]): Shader {
     const [red, green, blue] = channels(share === 1 ? colour : palette.tint(colour, share));
     return { red, green, blue, comm: name === "comm" };
   };
+  return (style, ubatch) => {
+    const key = style * 65536 + ubatch;
+    const shade = known.get(key) ?? shadeOf(style, ubatch);
+    known.set(key, shade);
+    return shade;
+  };
 }
 
-function fillRow(image: ImageData, number: number, loads: LoadRow): void {
-  const at = number * image.width * 4;
-  const { data } = image;
-  for (let p = loads.first; p <= loads.last; p++) {
-    const load = loads.load[p];
-    if (load <= 0) continue;
-    const i = at + 4 * p;
-    data[i] = loads.red[p] / load;
-    data[i + 1] = loads.green[p] / load;
-    data[i + 2] = loads.blue[p] / load;
-    data[i + 3] = 255 * opacity(load);
+function fillRow(pixels: Uint32Array, at: number, { load, red, green, blue, first, last }: LoadRow): void {
+  for (let p = first; p <= last; p++) {
+    const k = load[p];
+    if (k <= 0) continue;
+    pixels[at + p] =
+      ((255 * opacity(k) + 0.5) << 24) | ((blue[p] / k + 0.5) << 16) | ((green[p] / k + 0.5) << 8) | (red[p] / k + 0.5);
   }
 }
 
@@ -137,12 +140,9 @@ function keptFor(canvas: HTMLCanvasElement, width: number, height: number): Kept
   own.width = width;
   own.height = Math.max(height, 1);
   const ctx = own.getContext("2d", { willReadFrequently: true })!;
-  const made = {
-    canvas: own,
-    ctx,
-    image: ctx.createImageData(own.width, own.height),
-    loads: new LoadRow(width),
-  };
+  const image = ctx.createImageData(own.width, own.height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const made = { canvas: own, ctx, image, pixels, loads: new LoadRow(width) };
   kept.set(canvas, made);
   return made;
 }

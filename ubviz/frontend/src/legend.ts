@@ -17,12 +17,12 @@ export class Legend {
 
   /** Rebuilt only when something else is seen; as high as it ever was in this room: zooming moves nothing. */
   show(seen: Seen, palette: Palette, dpr: number, room: string): void {
-    const entries = legendEntries(seen, palette);
-    const key = JSON.stringify([entries, palette.name, dpr]);
+    const key = [...seen].sort().concat(palette.name, String(dpr)).join("\n");
     if (key === this.#shown && room === this.#room) return;
     if (room !== this.#room) this.#tallest = 0;
     this.#room = room;
     if (key !== this.#shown) {
+      const entries = legendEntries(seen, palette);
       this.element.replaceChildren(...entries.map((each) => entryOf(each, palette, dpr)));
     }
     this.#shown = key;

@@ -6,7 +6,7 @@
  * counted twice, whatever the zoom.
  */
 
-import { gallop, loadsOf, lower, upper, type Bars, type Loads } from "./columns";
+import { gallop, GROUP, loadsOf, lower, upper, type Bars, type Loads } from "./columns";
 
 /** The device pixels of a row: where the first begins, and how long one lasts. */
 export interface Grid {
@@ -59,8 +59,7 @@ export class LoadRow {
 
   add(p: number, share: number, shade: Shade): void {
     if (share <= 0) return;
-    if (p < this.first) this.first = p;
-    if (p > this.last) this.last = p;
+    this.reach(p);
     if (!shade) {
       this.wait[p] += share;
       return;
@@ -71,6 +70,21 @@ export class LoadRow {
     this.blue[p] += share * shade.blue;
     if (shade.comm) this.comm[p] += share;
   }
+
+  reach(p: number): void {
+    if (p < this.first) this.first = p;
+    if (p > this.last) this.last = p;
+  }
+}
+
+/** What adding the rows of a part to a row of pixels needs. */
+interface Adding {
+  bars: Bars;
+  loads: Loads;
+  /** The shades of the part's classes. */
+  shades: Shade[];
+  grid: Grid;
+  row: LoadRow;
 }
 
 /**
@@ -88,41 +102,33 @@ export function collect(
   const { blocks, start, end } = bars;
   const last = blocks.length - 1;
   const until = grid.start + grid.count * grid.step;
-  const shades = new Shades(bars, shader);
+  const loads = loadsOf(bars);
+  const shades = loads.classes.map(({ style, ubatch }) => shader(style, ubatch));
+  const adding = { bars, loads, shades, grid, row };
   let b = firstBlock(bars, grid.start);
+  let narrow = b; // from here to b none is wide, and none is added yet
   while (b < last && start[blocks[b]] < until) {
-    const from = blocks[b];
-    if (end[blocks[b + 1] - 1] - start[from] >= least) {
-      wide.push(wideBlock(bars, from, blocks[b + 1], grid, least, shades, row));
-      b++;
-      continue;
+    if (b % (1 << GROUP) === 0 && loads.longest[b >> GROUP] < least) b += 1 << GROUP;
+    else if (end[blocks[b + 1] - 1] - start[blocks[b]] < least) b++;
+    else {
+      addRows(adding, blocks[narrow], blocks[b]);
+      wide.push(wideBlock(adding, blocks[b], blocks[b + 1], least));
+      narrow = ++b;
     }
-    const p = Math.floor((start[from] - grid.start) / grid.step);
-    let next = gallopBlocks(bars, grid.start + (p + 1) * grid.step, b + 1, last);
-    // Spans do not overlap: of those that begin within one pixel only the last can be wide.
-    if (next - 1 > b && end[blocks[next] - 1] - start[blocks[next - 1]] >= least) next--;
-    addRows(bars, from, blocks[next], grid, shades, row);
-    b = next;
   }
+  addRows(adding, blocks[narrow], blocks[Math.min(b, last)]);
 }
 
 /** Kernels that are narrower on average than a narrow block are loads as well. */
-function wideBlock(
-  bars: Bars,
-  from: number,
-  to: number,
-  grid: Grid,
-  least: number,
-  shades: Shades,
-  row: LoadRow,
-): Wide {
+function wideBlock(adding: Adding, from: number, to: number, least: number): Wide {
+  const { bars, grid } = adding;
   const until = grid.start + grid.count * grid.step;
   if (to - from <= 3) return { bars, from, to, many: false };
   const first = upper(bars.end, grid.start, from, to);
   const past = lower(bars.start, until, first, to);
   const seen = Math.min(bars.end[to - 1], until) - Math.max(bars.start[from], grid.start);
   const many = (past - first) * least > seen;
-  if (many) addRows(bars, first, past, grid, shades, row);
+  if (many) addRows(adding, first, past);
   return { bars, from, to, many };
 }
 
@@ -138,48 +144,12 @@ function firstBlock({ blocks, end }: Bars, t: number): number {
   return from;
 }
 
-/** The first block from `from` on that begins at t or later. */
-function gallopBlocks({ blocks, start }: Bars, t: number, from: number, to: number): number {
-  let step = 1;
-  let high = from;
-  while (high < to && start[blocks[high]] < t) {
-    from = high + 1;
-    high += step;
-    step *= 2;
-  }
-  high = Math.min(high, to);
-  while (from < high) {
-    const middle = (from + high) >> 1;
-    if (start[blocks[middle]] < t) from = middle + 1;
-    else high = middle;
-  }
-  return from;
-}
-
-/** The shades of a part's classes, looked up when first needed. */
-class Shades {
-  private found: { loads: Loads; of: Shade[] } | null = null;
-
-  constructor(
-    private readonly bars: Bars,
-    private readonly shader: Shader,
-  ) {}
-
-  get(): { loads: Loads; of: Shade[] } {
-    if (!this.found) {
-      const loads = loadsOf(this.bars);
-      this.found = { loads, of: loads.classes.map(({ style, ubatch }) => this.shader(style, ubatch)) };
-    }
-    return this.found;
-  }
-}
-
-/** Add rows [i, to) to the loads. */
-function addRows(bars: Bars, i: number, to: number, grid: Grid, shades: Shades, row: LoadRow): void {
+/** Add rows [i, to) to the loads: pixel by pixel, however many rows a pixel has. */
+function addRows({ bars, loads, shades, grid, row }: Adding, i: number, to: number): void {
   const { start, end } = bars;
-  const { loads, of } = shades.get();
-  if (end[i] <= grid.start) i = upper(end, grid.start, i, to);
-  if (i < to && start[i] < grid.start) spread(start[i], end[i], grid, of[loads.of[i++]], row);
+  const { of } = loads;
+  if (i < to && end[i] <= grid.start) i = upper(end, grid.start, i, to);
+  if (i < to && start[i] < grid.start) spread(start[i], end[i], grid, shades[of[i++]], row);
   let guess = 1; // pixels hold about as many as their neighbours
   while (i < to) {
     const p = Math.floor((start[i] - grid.start) / grid.step);
@@ -187,13 +157,47 @@ function addRows(bars: Bars, i: number, to: number, grid: Grid, shades: Shades, 
     const edge = grid.start + (p + 1) * grid.step;
     const past = gallop(end, edge, i, to, guess);
     guess = Math.max(past - i, 1);
-    for (let c = 0; c < of.length; c++) {
-      const before = loads.before[c];
-      row.add(p, (before[past] - before[i]) / grid.step, of[c]);
-    }
-    i = past;
-    if (i < to && start[i] < edge) spread(start[i], end[i], grid, of[loads.of[i++]], row);
+    if (past > i) addWhole(loads, shades, i, past, grid.step, p, row);
+    // One that begins on the edge itself, by rounding, must not stop us for ever.
+    if (past < to && (start[past] < edge || past === i)) {
+      spread(start[past], end[past], grid, shades[of[past]], row);
+      i = past + 1;
+    } else i = past;
   }
+}
+
+/** Add rows that lie within one pixel, each class by one subtraction. */
+function addWhole(
+  { before }: Loads,
+  shades: Shade[],
+  from: number,
+  to: number,
+  step: number,
+  p: number,
+  row: LoadRow,
+): void {
+  const classes = shades.length;
+  let load = 0, red = 0, green = 0, blue = 0, comm = 0;
+  for (let c = 0, a = from * classes, b = to * classes; c < classes; c++, a++, b++) {
+    const share = (before[b] - before[a]) / step;
+    if (share <= 0) continue;
+    const shade = shades[c];
+    if (!shade) {
+      row.wait[p] += share;
+      continue;
+    }
+    load += share;
+    red += share * shade.red;
+    green += share * shade.green;
+    blue += share * shade.blue;
+    if (shade.comm) comm += share;
+  }
+  row.reach(p);
+  row.load[p] += load;
+  row.red[p] += red;
+  row.green[p] += green;
+  row.blue[p] += blue;
+  row.comm[p] += comm;
 }
 
 /** Add one span, pixel by pixel. */

@@ -10,7 +10,7 @@ import type { Range } from "./range";
 import { Scale } from "./scale";
 import type { Scene } from "./scene";
 import type { Shell } from "./shell";
-import { density, sized } from "./surface";
+import { density, sized, styled } from "./surface";
 import type { Palette } from "./theme";
 
 /** Room at the right edge. */
@@ -30,6 +30,7 @@ export class Painter {
   /** As it was last drawn: what the pointer hits. */
   picture: Picture | null = null;
   #columns: { time: Range; columns: [number, number] } | null = null;
+  readonly #contexts = new Map<HTMLCanvasElement, CanvasRenderingContext2D>();
   #known: { key: string; scene: Scene; axis: Axis } | null = null;
 
   constructor(private readonly shell: Shell) {}
@@ -40,11 +41,11 @@ export class Painter {
     const layout = scene.layout(order);
     const height = Math.ceil(layout.height);
     const dpr = density(width, height);
-    stage.style.height = `${height}px`;
-    root.style.setProperty("--ubviz-gutter", `${layout.gutter}px`);
+    styled(stage, "height", `${height}px`);
+    styled(root, "--ubviz-gutter", `${layout.gutter}px`);
     sized(base, width, height, dpr);
     sized(front, width, height, dpr);
-    const ctx = contextOf(base);
+    const ctx = this.#contextOf(base);
     const scale = new Scale(range, layout.gutter, Math.max(width - PAD, layout.gutter + 1));
     const picture = { ctx, data: scene.data, layout, palette, scale, width, height, dpr };
     this.picture = picture;
@@ -76,7 +77,7 @@ export class Painter {
     const logical = this.picture.layout.order === "logical" ? scene.logical : null;
     if (this.picture.layout.order === "logical" && !logical) return;
     const columns = logical ? (this.#columns?.columns ?? null) : null;
-    paintOverlay({ ...this.picture, ctx: contextOf(this.shell.front) }, { ...front, columns }, logical);
+    paintOverlay({ ...this.picture, ctx: this.#contextOf(this.shell.front) }, { ...front, columns }, logical);
   }
 
   /** Go to some columns; the range of time that stands for them. */
@@ -113,10 +114,11 @@ export class Painter {
     }
     return this.#columns.columns;
   }
-}
 
-function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-  const ctx = canvas.getContext("2d");
-  if (!ctx) throw new Error("this browser gives no canvas to draw on");
-  return ctx;
+  #contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+    const ctx = this.#contexts.get(canvas) ?? canvas.getContext("2d");
+    if (!ctx) throw new Error("this browser gives no canvas to draw on");
+    this.#contexts.set(canvas, ctx);
+    return ctx;
+  }
 }

@@ -15,8 +15,13 @@ export function density(width: number, height: number): number {
 export function sized(canvas: HTMLCanvasElement, width: number, height: number, dpr: number): void {
   const [w, h] = [Math.round(width * dpr), Math.round(height * dpr)];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
+  styled(canvas, "width", `${width}px`);
+  styled(canvas, "height", `${height}px`);
+}
+
+/** Set a property of the style only where it changes: setting it lays out the page anew. */
+export function styled(element: HTMLElement, name: string, value: string): void {
+  if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);
 }
 
 /** The colours of everything that is not on a canvas. */

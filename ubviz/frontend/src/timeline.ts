@@ -16,6 +16,7 @@ import { listenToKeys } from "./keyboard";
 import { Legend, Numbers } from "./legend";
 import { Link, sameRow } from "./link";
 import { columnWords, Live, rangeWords } from "./live";
+import type { Layout } from "./layout";
 import type { Model, Order } from "./model";
 import { Painter } from "./painter";
 import { listenToPointer } from "./pointer";
@@ -31,6 +32,8 @@ import { Waiting } from "./waiting";
 import { sentence, visible } from "./words";
 
 const LEAST_WIDTH = 40;
+/** While parts are coming a picture is drawn so often at most: each takes time from their coming. */
+const BETWEEN_MS = 200;
 /** Narrower than this all stands below one another. */
 const NARROW = 700;
 
@@ -56,6 +59,10 @@ export class Timeline {
   #frame = 0;
   #stale = true;
   #paints = 0;
+  /** Parts in view have not come when it was drawn last. */
+  #missing = true;
+  #soon = 0;
+  #layout: Layout | null = null;
   #trouble = "";
   #broken = false;
 
@@ -210,11 +217,23 @@ export class Timeline {
       if (!scene) return;
       this.scene = scene;
       named(this.shell, scene.index);
-      this.request(true);
-      await scene.data.load(scene.wire, this.range, () => this.request(true), signal);
+      this.#missing = true;
+      this.#came(scene);
+      await scene.data.load(scene.wire, this.range, () => this.#came(scene), signal);
       if (!signal.aborted && this.details.open) this.openDetails(); // all flows are known now
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
+    }
+  }
+
+  /** Something has come: drawn at once where nothing is missing any more, else a little later with more. */
+  #came({ data }: Scene): void {
+    if (this.#missing && data.complete(this.range)) this.request(true);
+    else {
+      this.#soon ||= window.setTimeout(() => {
+        this.#soon = 0;
+        this.request(true);
+      }, BETWEEN_MS);
     }
   }
 
@@ -247,15 +266,21 @@ export class Timeline {
     if (order === "logical") this.#painter.enter(scene, shown, this.items.primary);
     const { seen, layout, scale, dpr } = this.#painter.base(scene, shown);
     this.#stale = false;
+    clearTimeout(this.#soon);
+    this.#soon = 0;
     this.#legend.show(seen, palette, dpr, `${order} ${width}`);
     this.#showStep(scene);
     const missing = !scene.data.complete(range) || (order === "logical" && !scene.logical);
+    this.#missing = missing;
     if (missing) this.#ask(scene);
     else this.#waiting.end(scene.empty ? "This recording has nothing to draw." : "");
     const { dataset } = this.shell.root;
     dataset.ubvizRange = range.join(",");
     dataset.ubvizPlot = `${scale.left},${scale.right}`;
-    dataset.ubvizLanes = JSON.stringify(layout.rows.map(({ lane, top, bottom }) => [lane, top, bottom]));
+    if (layout !== this.#layout) {
+      this.#layout = layout;
+      dataset.ubvizLanes = JSON.stringify(layout.rows.map(({ lane, top, bottom }) => [lane, top, bottom]));
+    }
     dataset.ubvizOrder = order;
     dataset.ubvizPaintMs = (performance.now() - started).toFixed(1);
     dataset.ubvizSeq = String(++this.#paints);
@@ -294,7 +319,7 @@ export class Timeline {
     const { signal } = this.#until;
     this.#waiting.begin();
     const failed = (error: unknown) => signal.aborted || this.#fail(error);
-    scene.data.load(scene.wire, this.range, () => this.request(true), signal).catch(failed);
+    scene.data.load(scene.wire, this.range, () => this.#came(scene), signal).catch(failed);
     if (this.order !== "logical") return;
     scene.loadLogical().then(() => signal.aborted || this.request(true), failed);
   }
@@ -319,6 +344,7 @@ export class Timeline {
 
   #end(): void {
     cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#soon);
     this.#until.abort();
     this.details.hide();
     this.shell.root.remove();

@@ -64,7 +64,8 @@ function setText(element: HTMLElement, text: string): void {
 
 /** A button that does nothing now keeps the focus: it is only said to be disabled. */
 function set(button: HTMLElement, state: "pressed" | "disabled", on: boolean): void {
-  button.setAttribute(`aria-${state}`, String(on));
+  const name = `aria-${state}`;
+  if (button.getAttribute(name) !== String(on)) button.setAttribute(name, String(on));
 }
 
 /** Within a toolbar the arrow keys move, and Tab leaves it: the pattern that screen readers announce. */

@@ -1,0 +1,124 @@
+"""The runner with CUDA graphs: decode steps are captured once and replayed, and sample the eager runner's tokens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.small import Small
+from ubviz.engine import GPUModelRunner, Request
+from ubviz.errors import BadArgument
+from ubviz.recording import record
+from ubviz.trace import Trace
+from ubviz.ubatch import CUDAGraphMode
+
+LONGEST = 32
+
+
+def runner_of(small: Small, mode: CUDAGraphMode, n: int) -> GPUModelRunner:
+    return GPUModelRunner(
+        small.runner.model.unwrap(), small.rt, n, cudagraph_mode=mode, max_model_len=LONGEST
+    )
+
+
+def decode(
+    runner: GPUModelRunner, requests: list[Request], steps: int, mode: str
+) -> tuple[list[list[int]], list[str]]:
+    """Tokens and branches of some decode steps; each request goes on with the token that it sampled."""
+    tokens, branches = [], []
+    for _ in range(steps):
+        output = runner.execute_model(requests, mode)
+        tokens.append(output.sampled)
+        branches.append(output.branch)
+        requests = [
+            replace(r, num_computed_tokens=r.num_computed_tokens + 1, token_ids=(token,))
+            for r, token in zip(requests, output.sampled, strict=True)
+        ]
+    return tokens, branches
+
+
+def first(small: Small) -> list[Request]:
+    """Sequences short enough that each can go on for some steps within its blocks."""
+    return [replace(r, num_computed_tokens=min(r.num_computed_tokens, 1)) for r in small.batch]
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("mode", ["overlapped", "unsplit"])
+def test_a_graph_samples_what_eager_samples(n: int, mode: str) -> None:
+    found = {}
+    for graphs in (CUDAGraphMode.NONE, CUDAGraphMode.FULL):
+        small = Small("ll", n, tokens=12)
+        found[graphs] = decode(runner_of(small, graphs, n), first(small), 3, mode)
+        small.close()
+    assert found[CUDAGraphMode.FULL][0] == found[CUDAGraphMode.NONE][0]
+    assert found[CUDAGraphMode.FULL][1] == ["capture", "replay", "replay"]
+    assert found[CUDAGraphMode.NONE][1] == [mode] * 3
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Trace:
+    """A capture and a replay of it."""
+    small = Small("ll", 2, tokens=12)
+    runner = runner_of(small, CUDAGraphMode.FULL, 2)
+    with record(small.rt) as recording:
+        decode(runner, first(small), 2, "overlapped")
+    small.close()
+    return recording.trace
+
+
+def test_a_replay_starts_no_thread_and_sets_no_host_event(recorded: Trace) -> None:
+    captured, replayed = ({e.kind for e in recorded.events if e.step == step} for step in recorded.steps)
+    python_only = {"thread.start", "barrier.arrive", "host_event.set", "ctx.yield", "hook.run"}
+    assert python_only <= captured
+    assert not python_only & replayed
+    assert "graph.replay" in replayed
+    begins = [e.args["branch"] for e in recorded.events if e.kind == "step.begin"]
+    assert begins == ["capture", "replay"]
+
+
+def test_a_replay_runs_the_kernels_that_both_microbatches_launched(recorded: Trace) -> None:
+    _, step = recorded.steps
+    kernels = recorded.spans.rows(recorded.spans.mask(cat="kernel", step=step))
+    for ubatch in (0, 1):
+        names = {span.operation for span in kernels if span.ubatch == ubatch}
+        assert {"attention", "experts", "dispatch send", "combine receive"} <= names
+
+
+def test_a_step_that_is_no_decode_is_eager() -> None:
+    small = Small("ll", 2, tokens=12)
+    runner = runner_of(small, CUDAGraphMode.FULL, 2)
+    longer = [replace(r, num_computed_tokens=0, token_ids=(1, 2)) for r in small.batch]
+    assert runner.execute_model(longer, "overlapped").branch == "overlapped"
+    small.close()
+
+
+def test_an_unsplit_step_of_a_size_that_microbatches_own_is_eager_and_says_why() -> None:
+    small = Small("ll", 2, tokens=12)
+    runner = runner_of(small, CUDAGraphMode.FULL, 2)
+    runner.execute_model(first(small), "overlapped")
+    with record(small.rt) as recording:
+        assert runner.execute_model(first(small), "unsplit").branch == "unsplit"
+    (begin,) = [e for e in recording.trace.events if e.kind == "step.begin"]
+    assert begin.args["why"].startswith("graph_owned_by_split: ")
+    small.close()
+
+
+def test_what_a_graph_cannot_be_made_of_is_said_at_once() -> None:
+    small = Small("ht", 2)
+    with pytest.raises(BadArgument, match=r"^CUDAGraphMode.FULL needs max_model_len"):
+        GPUModelRunner(small.runner.model.unwrap(), small.rt, 2, cudagraph_mode=CUDAGraphMode.FULL)
+    with pytest.raises(BadArgument, match=r"blocks the host"):
+        runner_of(small, CUDAGraphMode.FULL, 2)
+    small.close()
+
+
+def test_outputs_of_one_step_outlive_the_next() -> None:
+    small = Small("ll", 2, tokens=12)
+    runner = runner_of(small, CUDAGraphMode.FULL, 2)
+    kept = runner.execute_model(first(small), "overlapped").hidden
+    before = kept.clone()
+    runner.execute_model([replace(r, token_ids=(5,)) for r in first(small)], "overlapped")
+    assert torch.equal(kept, before)
+    small.close()

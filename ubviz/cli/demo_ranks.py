@@ -1,0 +1,99 @@
+"""``ubviz demo --ranks R``: one process a rank, one table.
+
+``RANK`` and ``WORLD_SIZE`` in the environment, as ``torchrun`` sets them, make this process one of the ranks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from typing import Any
+
+from ubviz.errors import BadArgument
+
+from . import INTERRUPTED, WRONG, complain
+from .demo import OPTIONS, table, write
+
+
+def this_rank(asked: int | None) -> int | None:
+    """The rank that this process is by its environment; None when it is no rank."""
+    size = os.environ.get("WORLD_SIZE", "1")
+    if "RANK" not in os.environ or not size.isdecimal() or int(size) < 2:
+        return None
+    if asked is not None and asked != int(size):
+        raise BadArgument(
+            f"--ranks {asked}, but this process is one of {size} (WORLD_SIZE); leave --ranks out"
+        )
+    return int(os.environ["RANK"])
+
+
+def start(args: argparse.Namespace) -> int:
+    """Start the ranks; the exit code is theirs, or 1 with one sentence when something went wrong between them."""
+    from ..errors import RankError
+    from ..exploration.launch import launch
+
+    names = [*OPTIONS, "out", "ranks", "timeout"]
+    given = [(name, getattr(args, name)) for name in names]
+    command = [sys.executable, "-m", "ubviz", "demo"]
+    command += [f"--{name}={value}" for name, value in given if value is not None]
+    command += [word for word, on in (("--json", args.json), ("--no-html", args.no_html)) if on]
+    try:
+        return launch(command, args.ranks)
+    except RankError as error:
+        return complain(str(error), WRONG)
+
+
+def run_rank(args: argparse.Namespace, rank: int, options: dict[str, Any]) -> int:
+    """Be one rank; the first one prints."""
+    from ..engine.ranks import Ranks, rank_error
+
+    ranks = Ranks.join(args.timeout)
+    try:
+        code = _run(args, ranks, options)
+    except BaseException as error:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        if rank_error(error) is None and not interrupted:
+            traceback.print_exc()
+        said = ranks.fail(error)
+        if "UBVIZ_LAUNCHED" not in os.environ:
+            complain("interrupted" if interrupted else said)
+        # not waiting for queued work, nor for gloo's threads, which may never come back
+        sys.stdout.flush()
+        os._exit(INTERRUPTED if interrupted else WRONG)
+    ranks.close()
+    return code
+
+
+def _run(args: argparse.Namespace, ranks: Any, options: dict[str, Any]) -> int:
+    from ..exploration.ranks import demo_of_rank
+
+    def say(text: str) -> None:
+        if ranks.rank == 0:
+            print(text, "...", file=sys.stderr)
+
+    result = demo_of_rank(ranks, say=say, **options)
+    numbers = result.numbers()
+    numbers["files"] = write(result, args.out / f"rank{ranks.rank}", page=not args.no_html)
+    numbers["pictured_step"] = result.overlapped.median_step
+    everyone = ranks.gather(numbers, -1)
+    if ranks.rank == 0:
+        said = {**everyone[0], "of_each_rank": everyone}
+        said["outputs_equal"] = all(n["outputs_equal"] for n in everyone)
+        print(json.dumps(said, indent=2) if args.json else rank_table(everyone))
+    errors = any(f["severity"] == "error" for n in everyone for f in n["findings"])
+    return WRONG if errors or not all(n["outputs_equal"] for n in everyone) else 0
+
+
+def rank_table(everyone: list[dict[str, Any]]) -> str:
+    """The first rank's figures, and a line of each."""
+    each = [
+        f"  rank {n['rank']}: overlapped {n['overlapped_ns'] / 1e6:.1f} ms, outputs "
+        f"{'equal' if n['outputs_equal'] else 'DIFFERENT'}, to a single process within "
+        f"{n['max_abs_diff_reference']:.2g}"
+        for n in everyone
+    ]
+    first = table({**everyone[0], "files": [path for n in everyone for path in n["files"]]})
+    return "\n".join([f"{len(everyone)} ranks; the figures are those of rank 0", *each, "", first])

@@ -1,0 +1,129 @@
+"""Starting ranks as processes, and ending them all when one goes wrong.
+
+1. This process holds the store that the ranks meet in, on a free port of this machine.
+2. Each rank is the same command with ``RANK`` and ``WORLD_SIZE`` set, as ``torchrun`` would start it.
+3. A rank that fails puts a sentence into the store, and ends; one that dies does not. Who is left gets a moment to
+   end too, and is ended then. The sentence of the first cause comes out.
+4. An interrupt ends all. If this process itself is killed, the ranks miss the store and end.
+
+Source: ``torch.distributed.run`` (whose agent holds the store in the same way).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+import torch.distributed as dist
+
+from ..engine.logs import Told, died
+from ..engine.ranks import check_distributed
+from ..engine.watch import DEAD_S, IN_THE_MEANTIME
+from ..errors import RankDied, RankError
+
+GRACE_S = DEAD_S + 4  # what a rank may need to find out what went wrong
+LAUNCHED = "UBVIZ_LAUNCHED"
+"""Set for ranks that this module started: it speaks for them."""
+_POLL_S = 0.05
+
+
+def launch(command: Sequence[str], ranks: int) -> int:
+    """Run ``command`` once for each rank; the largest exit code comes back.
+
+    Raises ``RankError`` with one sentence when a rank failed, ``RankDied`` when one ended without a word.
+    """
+    check_distributed()
+    store = dist.TCPStore(
+        "127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=5)
+    )
+    told = dist.PrefixStore("ubviz", store)
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        for rank in range(ranks):
+            env = environment(rank, ranks, store.port)
+            processes.append(subprocess.Popen(command, env=env, start_new_session=True))
+        codes = _wait(processes, lambda: _knows(_said(told, ranks, "failed")))
+        error = first_cause(codes, _said(told, ranks, "failed"), _said(told, ranks, "beat"))
+    finally:
+        end(processes)
+    if error is not None:
+        raise error
+    return max(code or 0 for code in codes)
+
+
+def environment(rank: int, ranks: int, port: int) -> dict[str, str]:
+    """What ``torchrun`` would set, and gloo on the loopback interface."""
+    loopback = "lo0" if sys.platform == "darwin" else "lo"
+    return {
+        "GLOO_SOCKET_IFNAME": loopback,
+        "OMP_NUM_THREADS": "1",
+        **os.environ,
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(ranks),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+        LAUNCHED: "1",
+    }
+
+
+def _wait(processes: Sequence[subprocess.Popen[bytes]], known: Callable[[], bool]) -> list[int | None]:
+    """Until all have ended, or one went wrong and the others had their moment; then None is who still runs."""
+    deadline: float | None = None
+    while True:
+        codes = [process.poll() for process in processes]
+        if None not in codes:
+            return codes
+        if any(codes):
+            killed = any(code is not None and code < 0 for code in codes)
+            deadline = deadline or time.monotonic() + GRACE_S
+            if killed or known() or time.monotonic() > deadline:  # else the others may say more
+                return codes
+        time.sleep(_POLL_S)
+
+
+def _knows(failed: dict[int, str | None]) -> bool:
+    """Whether a rank has said the cause itself."""
+    return any(sentence and IN_THE_MEANTIME not in sentence for sentence in failed.values())
+
+
+def first_cause(
+    codes: Sequence[int | None], failed: dict[int, str | None], beats: dict[int, str | None]
+) -> RankError | None:
+    """What to say of ranks that ended so: a death first, then what a rank said by itself, then of others."""
+    for rank, code in enumerate(codes):
+        if code is not None and code < 0:
+            return RankDied(died(rank, Told.from_json(beats.get(rank)), signal.Signals(-code).name))
+    said = [sentence for sentence in failed.values() if sentence]
+    said.sort(key=lambda sentence: IN_THE_MEANTIME in sentence)
+    if said:
+        return RankError(said[0])
+    for rank, code in enumerate(codes):
+        if code not in (0, 1, None):
+            return RankDied(died(rank, Told.from_json(beats.get(rank)), f"exit code {code}"))
+    return None
+
+
+def _said(store: dist.Store, ranks: int, what: str) -> dict[int, str | None]:
+    """What each rank has put into the store."""
+    keys = {rank: f"{what}/{rank}" for rank in range(ranks)}
+    return {rank: store.get(key).decode() if store.check([key]) else None for rank, key in keys.items()}
+
+
+def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """End all that still run: politely, then for good."""
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    for process in processes:
+        try:
+            process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
