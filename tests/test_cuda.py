@@ -5,6 +5,8 @@ What it has in common with other runtimes is in ``tests/contract``; its clock is
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 import threading
 from collections import Counter
@@ -68,6 +70,18 @@ def kernels(told: Listener) -> list[tuple[str, str | None, str]]:
     return [
         (stream.name, launch.operation and launch.operation.name, launch.name) for stream, launch in facts
     ]
+
+
+def test_what_is_asked_of_cuda_is_there_in_pytorch_too() -> None:
+    files = Path(choose.__file__).parent.glob("cuda*.py")
+    asked = {name for file in files for name in re.findall(r"\bcuda\.(\w+)\b(?!``)", file.read_text("utf-8"))}
+    assert {"Event", "Stream", "CUDAGraph", "set_stream", "is_current_stream_capturing", "_sleep"} <= asked
+    assert {name for name in asked if not hasattr(torch.cuda, name)} == set()
+    for call, word in (
+        (torch.cuda.CUDAGraph.capture_begin, "pool"), (torch.cuda.CUDAGraph.capture_begin, "capture_error_mode"),
+        (torch.cuda.Event.__new__, "enable_timing"), (torch.cuda.Stream.__new__, "device"),
+    ):  # fmt: skip
+        assert word in inspect.signature(call).parameters
 
 
 # ---- operations
@@ -335,6 +349,16 @@ def test_an_error_of_the_device_surfaces_and_stays(
     assert told.names(s) == []
 
 
+def test_an_operation_in_which_the_device_fails_is_left(
+    fake: FakeCuda, rt: CudaRuntime, s: Any, told: Listener
+) -> None:
+    with pytest.raises(AsyncError, match=LOST), rt.stream(s), rt.op("o"):
+        fake.fail()
+        fake.clock.pass_ns(1 * MS)
+    assert (rt.local.op, rt.local.piece) == (None, None)
+    assert rt.current_stream() is rt.default_stream()
+
+
 def test_a_recording_survives_the_device(fake: FakeCuda, rt: CudaRuntime, s: Any) -> None:
     with pytest.raises(AsyncError, match=LOST), record(rt) as recording:
         rt.launch("good", stream=s, host_wait=True)
@@ -396,10 +420,13 @@ def test_no_capture_begins_while_the_device_is_asked(
         return lambda *args, **kwargs: (locked[what].add(rt.capture_lock.locked()), call(*args, **kwargs))[1]
 
     monkeypatch.setattr(FakeEvent, "query", noted("query", FakeEvent.query))
+    monkeypatch.setattr(FakeEvent, "elapsed_time", noted("query", FakeEvent.elapsed_time))
     monkeypatch.setattr(FakeStream, "query", noted("query", FakeStream.query))
     monkeypatch.setattr(FakeGraph, "capture_begin", noted("begin", FakeGraph.capture_begin))
     rt.launch("k", stream=s)
+    fake.clock.pass_ns(1 * MS)
     rt.timing.look(now=True)
+    assert told.names(s) == ["k"]
     rt.idle()
     with rt.graph("g").capture(s):
         pass

@@ -18,6 +18,7 @@ Source: vLLM ``v1/worker/gpu_model_runner.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,7 +105,8 @@ class GPUModelRunner:
             }  # fmt: skip
             self._announce("step.begin", about)
             try:
-                hidden, sampled = self._run(requests, execution, about)
+                with on_device(self.rt.device):
+                    hidden, sampled = self._run(requests, execution, about)
             finally:
                 self._announce("step.end", about)
                 self.step += 1
@@ -236,6 +238,16 @@ class GPUModelRunner:
     def _announce(self, kind: str, about: dict[str, Any]) -> None:
         if (host := self.rt.hooks.host) is not None:
             host(kind, None, about)
+
+
+def on_device(device: Any) -> AbstractContextManager[Any]:
+    """New tensors are made there; nothing to do where they are made anyway.
+
+    >>> with on_device(torch.device("cpu")):
+    ...     torch.zeros(1).device
+    device(type='cpu')
+    """
+    return nullcontext() if torch.device(device).type == "cpu" else torch.device(device)
 
 
 def _default_config(num_ubatches: int) -> ParallelConfig:

@@ -208,7 +208,7 @@ class _Stage:
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             self.model = MoETransformer(config, rt, style, LinkModel(0, 1e15))
-        self.model.to(getattr(torch, options.dtype)).eval()
+        self.model.to(rt.device, getattr(torch, options.dtype)).eval()
         self.runner = GPUModelRunner(self.model, rt, options.ubatches)
         self.batch = requests(
             style, options.num_tokens, config.block_size, config.vocabulary, self._batch_seed()

@@ -168,6 +168,7 @@ class Runtime(Protocol):
     """One implementation of threads, streams and events; see the module's text for what they mean."""
 
     name: str
+    device: Any  #: where tensors live, as torch names it
     hooks: Hooks
     threads: set[Any]
 

@@ -96,8 +96,8 @@ class Timing:
             return
         try:
             with rt.capture_lock:  # no capture begins meanwhile
-                found = self._completed() if not rt.captures else []
-            for placed in sorted(self._placed(found), key=lambda placed: placed[:2]):
+                found = self._found() if not rt.captures else []
+            for placed in found:
                 self._tell(placed)
             self._look_ns = rt.now_ns() + LOOK_EVERY_NS
         finally:
@@ -111,22 +111,27 @@ class Timing:
 
     # ---- within one look
 
+    def _found(self) -> list[Placed]:
+        """What has completed, in order of its end."""
+        rt = self._runtime
+        try:
+            if rt.cuda.is_current_stream_capturing():  # a capture that is none of the runtime's
+                return []
+            self.clock.renew()
+            return sorted(self._placed(self._completed()), key=lambda placed: placed[:2])
+        except RuntimeError as error:  # the device has failed; the next synchronize tells of it
+            rt.fault(error)
+            self.forget()
+            return []
+
     def _completed(self) -> list[tuple[Pending, int]]:
         """The facts whose twins have completed, and when the host knew."""
         found: list[tuple[Pending, int]] = []
-        try:
-            if self._runtime.cuda.is_current_stream_capturing():  # a capture that is none of the runtime's
-                return []
-            self.clock.renew()
-            before = -1
-            while len(found) > before:  # again: what completed meanwhile may be the cause of what was found
-                before = len(found)
-                for obj in list(self._waiting.values()):
-                    self._take_from(obj.pending, found)
-        except RuntimeError as error:  # the device has failed; the next synchronize tells of it
-            self._runtime.fault(error)
-            self.forget()
-            return []
+        before = -1
+        while len(found) > before:  # again: what completed meanwhile may be the cause of what was found
+            before = len(found)
+            for obj in list(self._waiting.values()):
+                self._take_from(obj.pending, found)
         for obj in list(self._waiting.values()):
             if not obj.pending:
                 del self._waiting[id(obj)]

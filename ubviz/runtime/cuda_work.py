@@ -85,8 +85,10 @@ class Operation:
 
     def __exit__(self, *_: object) -> None:
         rt = self._runtime
-        cut(rt)
-        rt.local.op = self._outer
+        try:
+            cut(rt)
+        finally:  # also where the device has failed
+            rt.local.op = self._outer
         if (host := rt.hooks.host) is not None:
             host("op.end", self, None)
         go_on(rt)

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from ..errors import AsyncError, MixedRuntimes
-from . import host_streams as device
+from . import host_streams as work
 from . import host_sync as sync
 from .base import Launch
 from .hooks import Hooks
@@ -30,10 +30,10 @@ from .host_ops import DeviceContext, buffers_in, check_thread_is_of
 
 
 class _StreamContext:
-    def __init__(self, runtime: HostRuntime, stream: device.Stream | None) -> None:
+    def __init__(self, runtime: HostRuntime, stream: work.Stream | None) -> None:
         self._runtime, self._stream = runtime, stream
 
-    def __enter__(self) -> device.Stream | None:
+    def __enter__(self) -> work.Stream | None:
         self._before = self._runtime.current_stream()
         if self._stream is not None:
             if (host := self._runtime.hooks.host) is not None:
@@ -82,7 +82,7 @@ class Operation:
 
 
 class _Local(threading.local):
-    stream: device.Stream | None = None
+    stream: work.Stream | None = None
     op: Operation | None = None
 
 
@@ -101,6 +101,7 @@ class HostRuntime:
     """
 
     name = "host"
+    device = torch.device("cpu")
     now_ns = staticmethod(time.perf_counter_ns)
 
     def __init__(self) -> None:
@@ -109,11 +110,11 @@ class HostRuntime:
         self.threads: set[threading.Thread] = set()
         self._numbers = itertools.count()
         # by number, in order of creation; unlike a WeakSet they can be read while another thread adds
-        self._streams: weakref.WeakValueDictionary[int, device.Stream] = weakref.WeakValueDictionary()
+        self._streams: weakref.WeakValueDictionary[int, work.Stream] = weakref.WeakValueDictionary()
         self._objects: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
         self._local = _Local()
         self._correlations = itertools.count(1)
-        self._default: device.Stream | None = None
+        self._default: work.Stream | None = None
         self._default_lock = threading.Lock()
         self.captures: tuple[Capture, ...] = ()  # those under way
         _open_runtimes.add(self)
@@ -136,18 +137,18 @@ class HostRuntime:
     def HostEvent(self, name: str | None = None) -> sync.HostEvent:
         return self._known(sync.HostEvent(self, name))
 
-    def Stream(self, name: str | None = None) -> device.Stream:
-        return device.Stream(self, name)
+    def Stream(self, name: str | None = None) -> work.Stream:
+        return work.Stream(self, name)
 
-    def Event(self, name: str | None = None, enable_timing: bool = False) -> device.Event:
-        return self._known(device.Event(self, name, enable_timing))
+    def Event(self, name: str | None = None, enable_timing: bool = False) -> work.Event:
+        return self._known(work.Event(self, name, enable_timing))
 
     def _known(self, obj: Any) -> Any:
         self._objects[next(self._numbers)] = obj
         return obj
 
-    def Link(self, name: str = "network") -> device.Link:
-        return device.Link(self, name)
+    def Link(self, name: str = "network") -> work.Link:
+        return work.Link(self, name)
 
     def graph(self, name: str | None = None) -> Graph:
         """A graph to capture work into, and to replay; see ``host_graph``."""
@@ -170,17 +171,17 @@ class HostRuntime:
 
     # ---- the current stream
 
-    def default_stream(self) -> device.Stream:
+    def default_stream(self) -> work.Stream:
         with self._default_lock:
             if self._default is None:
-                self._default = device.Stream(self, "default")
+                self._default = work.Stream(self, "default")
             return self._default
 
-    def current_stream(self) -> device.Stream:
+    def current_stream(self) -> work.Stream:
         stream = self._local.stream
         return stream if stream is not None else self.default_stream()
 
-    def set_stream(self, stream: device.Stream) -> None:
+    def set_stream(self, stream: work.Stream) -> None:
         self._check_own(stream)
         if (host := self.hooks.host) is not None:
             host("stream.switch", stream, self.current_stream())
@@ -190,7 +191,7 @@ class HostRuntime:
         if getattr(stream, "runtime", None) is not self:
             raise MixedRuntimes(f"{stream!r} is no stream of this runtime; make it with its rt.Stream()")
 
-    def stream(self, stream: device.Stream | None) -> _StreamContext:
+    def stream(self, stream: work.Stream | None) -> _StreamContext:
         """``with rt.stream(s):`` makes ``s`` this thread's current stream; None changes nothing."""
         if stream is not None:
             self._check_own(stream)
@@ -221,10 +222,10 @@ class HostRuntime:
         duration_ns: int | None = None,
         reads: Iterable[Any] = (),
         writes: Iterable[Any] = (),
-        stream: device.Stream | None = None,
+        stream: work.Stream | None = None,
         host_wait: bool = False,
-        sends: device.Flight | None = None,
-        receives: device.Flight | None = None,
+        sends: work.Flight | None = None,
+        receives: work.Flight | None = None,
     ) -> None:
         """Queue ``fn(*args)`` on ``stream`` (the current one) as one kernel.
 
@@ -247,11 +248,11 @@ class HostRuntime:
         if host is not None:
             host("kernel.launch", stream, launch)
         stream.submit(
-            name, launch, device.run_launch, (fn, args, duration_ns, sends, receives, launch), sends
+            name, launch, work.run_launch, (fn, args, duration_ns, sends, receives, launch), sends
         )
         if host_wait:
             try:
-                marker = device.Marker(stream)
+                marker = work.Marker(stream)
                 stream._put(stream._fire, (marker, None))
                 stream._join(marker)
             finally:
@@ -279,7 +280,7 @@ class HostRuntime:
         if first is not None:
             raise first
 
-    def streams(self) -> list[device.Stream]:
+    def streams(self) -> list[work.Stream]:
         """The streams that are open, in order of creation."""
         return _alive(self._streams)
 
@@ -329,5 +330,5 @@ def _end() -> None:
     """End the workers before the interpreter goes, and say which errors nobody was told of."""
     for runtime in list(_open_runtimes):
         runtime.close()
-    for error in device.unreported:
+    for error in work.unreported:
         print(f"ubviz: never synchronized: {error}", file=sys.stderr)

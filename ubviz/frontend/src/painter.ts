@@ -30,6 +30,7 @@ export class Painter {
   /** As it was last drawn: what the pointer hits. */
   picture: Picture | null = null;
   #columns: { time: Range; columns: [number, number] } | null = null;
+  #frontIsEmpty = false;
   readonly #contexts = new Map<HTMLCanvasElement, CanvasRenderingContext2D>();
   #known: { key: string; scene: Scene; axis: Axis } | null = null;
 
@@ -77,6 +78,10 @@ export class Painter {
     const logical = this.picture.layout.order === "logical" ? scene.logical : null;
     if (this.picture.layout.order === "logical" && !logical) return;
     const columns = logical ? (this.#columns?.columns ?? null) : null;
+    // A canvas that is touched is copied whole: one that stays empty is left alone.
+    const empty = !front.selection.length && !front.hovered && front.cursor === null;
+    if (empty && this.#frontIsEmpty) return;
+    this.#frontIsEmpty = empty;
     paintOverlay({ ...this.picture, ctx: this.#contextOf(this.shell.front) }, { ...front, columns }, logical);
   }
 
