@@ -27,6 +27,7 @@ STATE = ("view_range", "cursor", "selection", "theme", "order")
 HOST = """
 const text = (id) => document.getElementById(id).textContent;
 const bytes = (base64) => {
+  if (Uint8Array.fromBase64) return new DataView(Uint8Array.fromBase64(base64).buffer);
   const raw = atob(base64), out = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
   return new DataView(out.buffer);

@@ -4,6 +4,7 @@ import type { Item } from "./data";
 import type { Index, Logical } from "./model";
 import type { ColumnScale } from "./logical";
 import { columnsOf, rangeOf } from "./logical";
+import { max, min, round } from "./numbers";
 import { framed, moved, revealed, within, zoomed, type Range } from "./range";
 import { LEAST_NS, type Scale } from "./scale";
 
@@ -58,8 +59,8 @@ export const go = {
   pan: (axis: Axis, by: number) => within(moved(axis.range, by), axis.range, axis.all),
   frame(axis: Axis, items: readonly Item[], around: number): Range {
     const ranges = items.map((item) => axis.of(item));
-    const from = Math.min(...ranges.map(([a]) => a));
-    const to = Math.max(...ranges.map(([, b]) => b));
+    const from = min(...ranges.map(([a]) => a));
+    const to = max(...ranges.map(([, b]) => b));
     const wanted = framed(axis.range, from, to, around);
     const short = axis.least - (wanted[1] - wanted[0]);
     return short > 0 ? [wanted[0] - short / 2, wanted[1] + short / 2] : wanted;
@@ -70,10 +71,10 @@ export const go = {
 /** Columns as a range of time, whole nanoseconds. */
 export function timeOf(logical: Logical, columns: Range): [number, number] {
   const [a, b] = rangeOf(logical, [columns[0], columns[1]]);
-  return whole([a, Math.max(b, a + 1)]);
+  return whole([a, max(b, a + 1)]);
 }
 
 export function whole(range: Range): [number, number] {
-  const start = Math.round(range[0]);
-  return [start, Math.max(start + 1, Math.round(range[1]))];
+  const start = round(range[0]);
+  return [start, max(start + 1, round(range[1]))];
 }

@@ -1,6 +1,7 @@
 /** The binary columns of one part, as typed arrays that can be searched. */
 
 import type { ColumnSpec, Dtype, Part } from "./model";
+import { max, min } from "./numbers";
 
 /** Any column; which kind of numbers it holds is the kernel's choice, the smallest that serves. */
 export type Column = Uint8Array | Uint16Array | Uint32Array | Float64Array;
@@ -53,7 +54,7 @@ export interface Loads {
   classes: { style: number; ubatch: number }[];
   of: Uint8Array;
   /** Of row i and class c at i * classes.length + c: what is read together lies together. */
-  before: Float64Array;
+  before: Uint32Array | Float64Array;
   /** The longest block of each group of blocks: where that is narrow none need be looked at. */
   longest: Float64Array;
 }
@@ -71,6 +72,8 @@ export function barsOf(part: Part, bytes: ArrayBuffer): Bars {
   const end = ends(start, column("dur"));
   const styles = column("style");
   const marked = styles instanceof Uint8Array ? styles : Uint8Array.from(styles);
+  const rows = column("row");
+  let row: Int32Array | undefined;
   return {
     rows: part.rows,
     start,
@@ -80,7 +83,10 @@ export function barsOf(part: Part, bytes: ArrayBuffer): Bars {
     name: column("name"),
     op: column("op"),
     layer: column("layer"),
-    row: rowsOf(column("row"), part.row0),
+    // Only asked for where something is chosen.
+    get row() {
+      return (row ??= rowsOf(rows, part.row0));
+    },
     blocks: blocksOf(marked),
     loads: null,
   };
@@ -203,7 +209,9 @@ export function loadsOf(bars: Bars): Loads {
   const { rows, start, end } = bars;
   const { classes, of } = classesOf(bars);
   const n = classes.length;
-  const before = new Float64Array((rows + 1) * n);
+  // Spans do not overlap: no sum is more than the part lasts. Half the bytes are half the time to read them.
+  const small = rows === 0 || end[rows - 1] - start[0] < 2 ** 32;
+  const before = new (small ? Uint32Array : Float64Array)((rows + 1) * n);
   for (let i = 0, at = 0; i < rows; i++) {
     for (let c = 0; c < n; c++, at++) before[at + n] = before[at];
     before[at + of[i]] += end[i] - start[i];
@@ -220,8 +228,9 @@ function classesOf({ rows, style, ubatch }: Bars): Pick<Loads, "classes" | "of">
   for (let i = 0; i < rows; i++) {
     const key = style[i] * 65536 + ubatch[i];
     if (key !== last) {
-      number = known.get(key) ?? Math.min(classes.length, MOST_CLASSES - 1);
-      if (!known.has(key) && classes.length < MOST_CLASSES) classes.push({ style: style[i], ubatch: ubatch[i] });
+      number = known.get(key) ?? min(classes.length, MOST_CLASSES - 1);
+      const isNew = !known.has(key) && classes.length < MOST_CLASSES;
+      if (isNew) classes.push({ style: style[i], ubatch: ubatch[i] });
       known.set(key, number);
       last = key;
     }
@@ -234,7 +243,7 @@ function longestOf({ blocks, start, end }: Bars): Float64Array {
   const count = blocks.length - 1;
   const found = new Float64Array((count >> GROUP) + 1);
   for (let b = 0; b < count; b++) {
-    found[b >> GROUP] = Math.max(found[b >> GROUP], end[blocks[b + 1] - 1] - start[blocks[b]]);
+    found[b >> GROUP] = max(found[b >> GROUP], end[blocks[b + 1] - 1] - start[blocks[b]]);
   }
   return found;
 }
@@ -261,14 +270,14 @@ export function upper(values: ArrayLike<number>, x: number, from: number, to: nu
 
 /** As `lower`, quick where the place is near `from`, or about `step` beyond it. */
 export function gallop(values: Float64Array, x: number, from: number, to: number, step = 1): number {
-  let high = Math.min(from + step - 1, to);
+  let high = min(from + step - 1, to);
   while (high < to && values[high] < x) {
     from = high + 1;
     high += step;
     step *= 2;
   }
   // Not by `lower`: one that only ever sees one kind of array is several times as fast.
-  high = Math.min(high, to);
+  high = min(high, to);
   while (from < high) {
     const middle = (from + high) >> 1;
     if (values[middle] < x) from = middle + 1;

@@ -4,6 +4,7 @@ import type { Bars, Flows, Marks } from "./columns";
 import { Loader } from "./loader";
 import type { Facts, Index, Row, Table, TrackLayer } from "./model";
 import { initials } from "./names";
+import { max } from "./numbers";
 import { BarTrack, FlowTrack, MarkTrack, type Place } from "./tracks";
 import type { Wire } from "./wire";
 
@@ -151,7 +152,7 @@ export class Data {
         if (!place) continue;
         const item = this.itemAt(track, place);
         // Of what is equally near the bars come first: they come first among a lane's tracks.
-        const far = Math.max(item.start - t, t - item.end, 0);
+        const far = max(item.start - t, t - item.end, 0);
         if (far < least) [best, least] = [item, far];
       }
     }

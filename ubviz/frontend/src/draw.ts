@@ -1,12 +1,7 @@
 /** The faces of drawing: by the clock, by order, and what lies in front of both. */
 
-import { entriesOf, swatch, type Entry } from "./draw_legend";
-import { order } from "./draw_logical";
-import { overlay } from "./draw_overlay";
-import { wall } from "./draw_wall";
 import type { Data, Item } from "./data";
 import type { Layout } from "./layout";
-import type { Logical } from "./model";
 import type { Scale } from "./scale";
 import type { Palette } from "./theme";
 
@@ -33,34 +28,13 @@ export interface Front {
 }
 
 /** Everything but the overlay. Sets the transform for `dpr` itself and fills the background. */
-export function paintWall(p: Picture): Seen {
-  return wall(p);
-}
+export { wall as paintWall } from "./draw_wall";
 
 /** The same in logical order; of `p.scale` only where the plot ends plays a part. */
-export function paintLogical(p: Picture, logical: Logical, columns: [number, number]): Seen {
-  return order(p, logical, columns);
-}
+export { order as paintLogical } from "./draw_logical";
 
-/**
- * Selection, hovered, cursor, and the flows of the selection; on its own transparent canvas, cleared first.
- */
-export function paintOverlay(p: Picture, front: Front, logical: Logical | null): void {
-  overlay(p, front, logical);
-}
+/** Selection, hovered, cursor, flows of the selection; on its own transparent canvas, cleared first. */
+export { overlay as paintOverlay } from "./draw_overlay";
 
-/** The sign of a legend's entry, within w by h pixels (the context is scaled by the caller). */
-export function paintSwatch(
-  ctx: CanvasRenderingContext2D,
-  palette: Palette,
-  entry: string,
-  w: number,
-  h: number,
-): void {
-  swatch(ctx, palette, entry, w, h);
-}
-
-/** What appeared, in the order in which one reads it; `wide`: how wide its sign is. */
-export function legendEntries(seen: Seen, _palette: Palette): Entry[] {
-  return entriesOf(seen);
-}
+/** What appeared, in the order in which one reads it, and the sign of each; the caller scales the context. */
+export { entriesOf as legendEntries, swatch as paintSwatch } from "./draw_legend";

@@ -2,7 +2,9 @@
 
 import { gallop, lower, upper, type Flows } from "./columns";
 import type { Diamond } from "./draw_marks";
+import { kept } from "./kept";
 import { rowOfLane, type LaneRow } from "./layout";
+import { abs, max, min } from "./numbers";
 import { head, onSwing, swing } from "./shapes";
 import type { Sheet } from "./sheet";
 import type { BarTrack } from "./tracks";
@@ -31,24 +33,18 @@ interface Shown {
 const shown = new WeakMap<Flows, Shown>();
 
 function shownOf(flows: Flows, kinds: readonly string[]): Shown {
-  let known = shown.get(flows);
-  if (!known) {
+  return kept(shown, flows, () => {
     const wanted = kinds.map((kind) => SHOWN.includes(kind));
     const places: number[] = [];
     let longest = 0;
     for (let i = 0; i < flows.rows; i++) {
       if (!wanted[flows.kind[i]] || flows.fromLane[i] === flows.toLane[i]) continue;
       places.push(i);
-      longest = Math.max(longest, flows.to[i] - flows.from[i]);
+      longest = max(longest, flows.to[i] - flows.from[i]);
     }
-    known = {
-      places: Uint32Array.from(places),
-      from: Float64Array.from(places, (i) => flows.from[i]),
-      longest,
-    };
-    shown.set(flows, known);
-  }
-  return known;
+    const from = Float64Array.from(places, (i) => flows.from[i]);
+    return { places: Uint32Array.from(places), from, longest };
+  });
 }
 
 /** set -> wake between threads, record -> wait between streams, a receive hook, a transfer. */
@@ -59,14 +55,14 @@ export function paintArrows(sheet: Sheet, marks: readonly Diamond[]): void {
   let count = 0;
   for (const flows of data.flows.within(scale.start, scale.end)) {
     const found = shownOf(flows, kinds);
-    const reach = Math.min(found.longest, 2 * scale.length);
+    const reach = min(found.longest, 2 * scale.length);
     const from = lower(found.from, scale.start - reach, 0, found.from.length);
     const to = upper(found.from, scale.end, from, found.from.length);
     stretches.push({ flows, shown: found, from, to });
     count += to - from;
   }
-  const room = Math.max(scale.room, 1);
-  const apart = count > room / CROWDED ? Math.max(2, Math.min((3 * count) / room, 6)) : 0;
+  const room = max(scale.room, 1);
+  const apart = count > room / CROWDED ? max(2, min((3 * count) / room, 6)) : 0;
   const at = new Map(marks.map((mark) => [mark.chunk.row[mark.i], mark]));
   const arrows: Arrow[] = [];
   for (const { flows, shown: found, from, to } of stretches) {
@@ -115,7 +111,7 @@ function flights(sheet: Sheet, a: LaneRow, b: LaneRow, sent: number, received: n
     const kind = "send -> receive";
     return [
       between(a, air, scale.x(sent), scale.x(flight[0]), kind),
-      between(air, b, scale.x(flight[1]), scale.x(Math.max(received, flight[1])), kind),
+      between(air, b, scale.x(flight[1]), scale.x(max(received, flight[1])), kind),
     ];
   }
   return [between(a, b, scale.x(sent), scale.x(received), "send -> receive")];
@@ -128,7 +124,7 @@ function flightOf(track: BarTrack, sent: number, received: number): [number, num
     if (!found) continue;
     const start = found.chunk.start[found.i];
     const end = found.chunk.end[found.i];
-    if (end > sent && end <= received + 1) return [Math.max(start, sent), end];
+    if (end > sent && end <= received + 1) return [max(start, sent), end];
   }
   return null;
 }
@@ -157,11 +153,11 @@ export function strokeArrows(
   ctx.fillStyle = colour;
   ctx.lineWidth = width;
   for (const { x0, y0, x1, y1, kind } of arrows) {
-    const back = Math.min(size, Math.abs(y1 - y0) * 0.6) * 0.8;
+    const back = min(size, abs(y1 - y0) * 0.6) * 0.8;
     const end = y1 > y0 ? y1 - back : y1 + back;
     const dashed = kind === "register -> run";
-    if (Math.abs(x1 - x0) < 1 && !dashed) {
-      ctx.fillRect((x0 + x1 - width) / 2, Math.min(y0, end), width, Math.abs(end - y0));
+    if (abs(x1 - x0) < 1 && !dashed) {
+      ctx.fillRect((x0 + x1 - width) / 2, min(y0, end), width, abs(end - y0));
       continue;
     }
     // Each a path of its own: one path of all would be slow, because it is as large as the picture.
@@ -173,7 +169,7 @@ export function strokeArrows(
   }
   if (size <= 0) return;
   ctx.beginPath();
-  for (const { x1, y0, y1 } of arrows) head(ctx, x1, y1, 0, y1 - y0, Math.min(size, Math.abs(y1 - y0) * 0.6));
+  for (const { x1, y0, y1 } of arrows) head(ctx, x1, y1, 0, y1 - y0, min(size, abs(y1 - y0) * 0.6));
   ctx.fill();
 }
 
@@ -182,7 +178,7 @@ function takeRoom(sheet: Sheet, { x0, y0, x1, y1 }: Arrow): void {
   for (let n = 1; n <= 6; n++) {
     const [bx, by] = onSwing(x0, y0, x1, y1, n / 6);
     if (bx > sheet.left - 50 && ax < sheet.right + 50) {
-      sheet.room.take(Math.min(ax, bx) - 1, Math.min(ay, by), Math.max(ax, bx) + 1, Math.max(ay, by));
+      sheet.room.take(min(ax, bx) - 1, min(ay, by), max(ax, bx) + 1, max(ay, by));
     }
     [ax, ay] = [bx, by];
   }

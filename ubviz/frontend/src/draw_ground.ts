@@ -3,6 +3,7 @@
 import { lower } from "./columns";
 import { rulerOf } from "./format";
 import { middle, PAD } from "./layout";
+import { ceil, max, min } from "./numbers";
 import type { Sheet } from "./sheet";
 import { clean, GROUP_FONT, LANE_FONT, NOTE_FONT, RULER_FONT, SMALL } from "./text";
 
@@ -14,8 +15,7 @@ export function paintBackground(sheet: Sheet): void {
   ctx.globalAlpha = 1;
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
-  ctx.fillStyle = p.palette.background;
-  ctx.fillRect(0, 0, p.width, p.height);
+  sheet.rect(p.palette.background, 0, 0, p.width, p.height);
 }
 
 /** Names of groups and lanes, at the right edge of the gutter. */
@@ -35,8 +35,8 @@ export function paintNames(sheet: Sheet): void {
 export function paintLines(sheet: Sheet): void {
   const { ctx, p } = sheet;
   const { begin_ns, end_ns } = p.data.index;
-  const x0 = Math.max(p.scale.x(begin_ns), sheet.left);
-  const x1 = Math.min(p.scale.x(end_ns), sheet.right);
+  const x0 = max(p.scale.x(begin_ns), sheet.left);
+  const x1 = min(p.scale.x(end_ns), sheet.right);
   ctx.fillStyle = p.palette.grid;
   const thin = sheet.thin(1);
   if (x1 > x0) {
@@ -50,14 +50,14 @@ export function paintLines(sheet: Sheet): void {
 
 /** The marks of time, and a hairline under each. */
 export function paintRuler(sheet: Sheet): void {
-  const { ctx, p } = sheet;
+  const { p } = sheet;
   const zero = p.data.index.origin_ns;
   const thin = sheet.thin(1);
   const bottom = p.height - 8;
   for (const [at, label] of rulerMarks(sheet)) {
     const x = p.scale.x(zero + at);
-    ctx.fillStyle = p.palette.grid;
-    ctx.fillRect(sheet.snap(x - thin / 2), p.layout.rulerY + 10, thin, bottom - p.layout.rulerY - 10);
+    const top = p.layout.rulerY + 10;
+    sheet.rect(p.palette.grid, sheet.snap(x - thin / 2), top, thin, bottom - top);
     const half = sheet.measure(label, RULER_FONT) / 2;
     if (x + half <= p.width - 1) sheet.text(label, x - half, p.layout.rulerY, RULER_FONT, 11, p.palette.soft);
   }
@@ -69,7 +69,7 @@ export function rulerMarks(sheet: Sheet): [number, string][] {
   const zero = data.index.origin_ns;
   const marks = (apart: number) => rulerOf(scale.start - zero, scale.end - zero, scale.room, apart);
   const first = marks(APART);
-  const widest = Math.max(0, ...first.map(([, label]) => sheet.measure(label, RULER_FONT)));
+  const widest = max(0, ...first.map(([, label]) => sheet.measure(label, RULER_FONT)));
   return widest + 22 > APART ? marks(widest + 22) : first;
 }
 
@@ -101,21 +101,20 @@ function beginsOf(found: readonly [number, number][], word: string): { starts: n
 }
 
 function paintMarks(sheet: Sheet, y: number, starts: number[], texts: string[]): void {
-  const { ctx, p } = sheet;
+  const { p } = sheet;
   const from = lower(starts, p.scale.start, 0, starts.length);
   const to = lower(starts, p.scale.end, from, starts.length);
   const wide = from < to ? sheet.measure(texts[to - 1], NOTE_FONT) + 20 : 1;
-  const most = Math.max((sheet.right - sheet.left) / wide, 1);
+  const most = max((sheet.right - sheet.left) / wide, 1);
   const roomy =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].find((n) => (to - from) / n <= most) ?? to;
   // Multiples of the stride, so that which are named does not change with every step of panning.
-  for (let i = Math.ceil(from / roomy) * roomy; i < to; i += roomy) {
+  for (let i = ceil(from / roomy) * roomy; i < to; i += roomy) {
     const x = p.scale.x(starts[i]);
     const end = x + 5 + sheet.measure(texts[i], NOTE_FONT);
     if (end > sheet.right || !sheet.room.free(x - 2, y - 7, end + 6, y + 7)) continue;
     sheet.room.take(x - 2, y - 7, end + 6, y + 7);
-    ctx.fillStyle = p.palette.soft;
-    ctx.fillRect(sheet.snap(x), y - 5, sheet.thin(1), 10);
+    sheet.rect(p.palette.soft, sheet.snap(x), y - 5, sheet.thin(1), 10);
     sheet.text(texts[i], x + 5, y, NOTE_FONT, SMALL, p.palette.soft);
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Seen } from "./draw";
 import { RING, TIP } from "./draw_marks";
+import { min, round } from "./numbers";
 import { dashes, dots, hatch } from "./patterns";
 import { diamond, head, rectangle, ring } from "./shapes";
 import { CAP, KEY_FONT } from "./text";
@@ -98,7 +99,7 @@ export function swatch(
       return ring(ctx, w / 2, y, RING, palette.background, palette.ink);
     case "clears":
       ctx.fillStyle = palette.ink;
-      return ctx.fillRect(Math.round(w / 2), y - 4, 1.2, 8);
+      return ctx.fillRect(round(w / 2), y - 4, 1.2, 8);
     case "letters":
       ctx.font = KEY_FONT;
       ctx.fillStyle = palette.ink;
@@ -143,7 +144,7 @@ function box(
   h: number,
   dpr: number,
 ): void {
-  const tall = Math.min(h, 13);
+  const tall = min(h, 13);
   const [y0, y1] = [(h - tall) / 2, (h + tall) / 2];
   const share = { copy: 0.16, other: 0.16, transfer: 0, device: 0.14, gap: 0.3 }[key];
   const edge = key === "copy" || key === "other" || key === "transfer" || key === "device" ? 0.6 : 0;

@@ -6,10 +6,12 @@ import { between, strokeArrows, type Arrow } from "./draw_arrows";
 import { paintBackground, paintNames } from "./draw_ground";
 import { pill, RING, TIP } from "./draw_marks";
 import { outlined } from "./draw_streams";
+import { kept } from "./kept";
 import { rowOfLane, type LaneRow } from "./layout";
 import { columnScale, seenColumns, type ColumnScale } from "./logical";
 import type { Logical } from "./model";
-import { diamond, rectangle, ring } from "./shapes";
+import { abs, ceil, max, min } from "./numbers";
+import { diamond, ring } from "./shapes";
 import { Sheet } from "./sheet";
 import { clean, NOTE_FONT, SMALL, SMALL_FONT } from "./text";
 
@@ -66,10 +68,9 @@ interface Lane {
 const lanes = new WeakMap<Logical, Map<number, Lane>>();
 
 function lanesOf(logical: Logical): Map<number, Lane> {
-  let known = lanes.get(logical);
-  if (!known) {
+  return kept(lanes, logical, () => {
     const sorted = [...logical.stretches].sort((a, b) => a[1] - b[1]);
-    known = new Map();
+    const known = new Map<number, Lane>();
     for (const lane of new Set(sorted.map((stretch) => stretch[0]))) {
       const mine = sorted.filter((stretch) => stretch[0] === lane);
       known.set(lane, {
@@ -78,29 +79,26 @@ function lanesOf(logical: Logical): Map<number, Lane> {
         awake: Uint8Array.from(mine, (stretch) => stretch[3]),
       });
     }
-    lanes.set(logical, known);
-  }
-  return known;
+    return known;
+  });
 }
 
 /** Awake is a pale bar, waiting a dotted line. */
 function paintStretches(sheet: Sheet, logical: Logical, scale: ColumnScale): void {
-  const { ctx, p } = sheet;
+  const { p } = sheet;
   const [a, b] = [scale.column(scale.left), scale.column(scale.right)];
   for (const [lane, { from, to, awake }] of lanesOf(logical)) {
     const row = rowOfLane(p.layout, lane);
     if (!row) continue;
     let drawn = -Infinity;
     for (let i = lower(to, a, 0, to.length); i < from.length && from[i] < b; i++) {
-      const x0 = Math.max(scale.x(from[i]), scale.left);
-      const x1 = Math.min(scale.x(to[i]), scale.right);
+      const x0 = max(scale.x(from[i]), scale.left);
+      const x1 = min(scale.x(to[i]), scale.right);
       if (x1 - drawn < 0.5) continue;
       drawn = x1;
       if (awake[i]) {
-        ctx.fillStyle = p.palette.tint(p.palette.ubatch(row.ubatch), 0.2);
-        ctx.beginPath();
-        rectangle(ctx, x0, row.y - BAND, x1, row.y + BAND, 4, from[i] >= a, to[i] <= b);
-        ctx.fill();
+        const colour = p.palette.tint(p.palette.ubatch(row.ubatch), 0.2);
+        sheet.rounded(colour, x0, row.y - BAND, x1, row.y + BAND, 4, from[i] >= a, to[i] <= b);
       } else {
         sheet.seen.add("waiting");
         sheet.dotted(row.y, [[x0, x1]]);
@@ -124,10 +122,10 @@ function paintTie(sheet: Sheet, logical: Logical, scale: ColumnScale, i: number)
   const row = rowOfLane(p.layout, logical.lane[i]);
   if (!thread || !row || thread === row) return;
   const x = scale.x(i + 0.5);
-  ctx.fillStyle = p.palette.waiting;
-  ctx.fillRect(sheet.snap(x - 0.4), Math.min(thread.y, row.y), sheet.thin(0.8), Math.abs(row.y - thread.y));
+  const high = abs(row.y - thread.y);
+  sheet.rect(p.palette.waiting, sheet.snap(x - 0.4), min(thread.y, row.y), sheet.thin(0.8), high);
   ctx.fillStyle = colourOf(sheet, logical, i);
-  const r = Math.min(2.5, Math.max(scale.half(i), 0.8));
+  const r = min(2.5, max(scale.half(i), 0.8));
   ctx.beginPath();
   ctx.arc(x, thread.y, r, 0, 2 * Math.PI);
   ctx.fill();
@@ -158,35 +156,29 @@ function paintChip(
   x: number,
   row: LaneRow,
 ): void {
-  const { ctx, p } = sheet;
+  const { p } = sheet;
   const colour = colourOf(sheet, logical, i);
-  const half = Math.max(scale.half(i), 0.7);
+  const half = max(scale.half(i), 0.7);
   const [x0, x1, y0, y1] = [sheet.snap(x - half), sheet.snap(x + half), row.y - CHIP, row.y + CHIP];
   const pale = logical.sign[i] === "outline" || logical.cls[i] === "copy" || logical.cls[i] === "other";
   if (half < 3) {
-    ctx.fillStyle = pale ? p.palette.tint(colour, 0.45) : colour;
-    ctx.fillRect(x0, y0 + (pale ? 3 : 0), Math.max(x1 - x0, 0.7), y1 - y0 - (pale ? 6 : 0));
+    const inner = pale ? 3 : 0;
+    const shown = pale ? p.palette.tint(colour, 0.45) : colour;
+    sheet.rect(shown, x0, y0 + inner, max(x1 - x0, 0.7), y1 - y0 - 2 * inner);
     return;
   }
   if (pale) outlined(sheet, x0, y0, x1, y1, colour, 0.08, 3);
   else {
-    ctx.fillStyle = colour;
-    ctx.beginPath();
-    rectangle(ctx, x0, y0, x1, y1, 3);
-    ctx.fill();
+    sheet.rounded(colour, x0, y0, x1, y1, 3);
   }
   if (logical.sign[i] === "launch" && !pale) sheet.seen.add(logical.cls[i]);
   const text = clean(logical.text[i]);
   const wide = sheet.measure(text, SMALL_FONT);
   const fits = wide + 6 <= 2 * half && x - half >= sheet.left - 3 && x + half <= sheet.right + 3;
   if (logical.cls[i] === "comm") {
-    ctx.fillStyle = sheet.stripes;
-    ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
+    sheet.rect(sheet.stripes, x0, y0, x1 - x0, y1 - y0);
     if (fits) {
-      ctx.fillStyle = colour;
-      ctx.beginPath();
-      rectangle(ctx, x - wide / 2 - 3, row.y - 7, x + wide / 2 + 3, row.y + 7, 2.5);
-      ctx.fill();
+      sheet.rounded(colour, x - wide / 2 - 3, row.y - 7, x + wide / 2 + 3, row.y + 7, 2.5);
     }
   }
   if (!fits) return;
@@ -204,7 +196,7 @@ function paintRing(
 ): void {
   const { palette } = sheet.p;
   sheet.seen.add("arrives");
-  ring(sheet.ctx, x, row.y, Math.min(RING, Math.max(scale.half(i), 1.5)), palette.background, palette.ink);
+  ring(sheet.ctx, x, row.y, min(RING, max(scale.half(i), 1.5)), palette.background, palette.ink);
   paintNote(sheet, clean(logical.text[i]), x, row.y - BAND - 7, scale, i);
 }
 
@@ -244,7 +236,7 @@ function paintDiamond(
   const { ctx, p } = sheet;
   const filled = logical.sign[i] === "record";
   sheet.seen.add(filled ? "record" : "released");
-  const tip = Math.min(TIP + 0.8, Math.max(scale.half(i), 1.5));
+  const tip = min(TIP + 0.8, max(scale.half(i), 1.5));
   ctx.beginPath();
   diamond(ctx, x, row.y, tip);
   ctx.fillStyle = filled ? p.palette.ink : p.palette.background;
@@ -263,12 +255,12 @@ function paintDiamond(
 function paintArrows(sheet: Sheet, logical: Logical, scale: ColumnScale, [from, to]: [number, number]): void {
   const found: Arrow[] = [];
   for (const [a, b, kind] of logical.arrows) {
-    if (Math.max(a, b) < from || Math.min(a, b) > to) continue;
+    if (max(a, b) < from || min(a, b) > to) continue;
     const arrow = arrowOf(sheet, logical, scale, a, b, kind);
     if (arrow) found.push(arrow);
   }
   const room = scale.right - scale.left;
-  const stride = Math.max(1, Math.ceil((3 * found.length) / room));
+  const stride = max(1, ceil((3 * found.length) / room));
   const fine = found.length > room / 14;
   sheet.ctx.globalAlpha = stride > 1 ? 0.45 : fine ? 0.65 : 1;
   const shown = stride > 1 ? found.filter((_, i) => i % stride === 0) : found;

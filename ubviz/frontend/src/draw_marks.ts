@@ -3,10 +3,12 @@
  */
 
 import { gallop, lower, upper, type Flows, type Marks } from "./columns";
+import { kept } from "./kept";
 import { rowOfLane, type LaneRow } from "./layout";
 import type { Picture } from "./draw";
 import type { Specks } from "./draw_specks";
-import { diamond, rectangle, ring } from "./shapes";
+import { max, min } from "./numbers";
+import { diamond, ring } from "./shapes";
 import type { Sheet } from "./sheet";
 import { clean, NOTE_FONT, SMALL, SMALL_FONT } from "./text";
 import type { MarkTrack } from "./tracks";
@@ -31,18 +33,12 @@ export interface Diamond {
   i: number;
 }
 
-const picks = new WeakMap<Marks, Map<number, { times: Float64Array }>>();
+const picks = new WeakMap<Marks, Map<number, Float64Array>>();
 
 /** When marks of one kind are, worked out once a part. */
-function placesOf(marks: Marks, kind: number): { times: Float64Array } {
-  let known = picks.get(marks);
-  if (!known) picks.set(marks, (known = new Map()));
-  let found = known.get(kind);
-  if (!found) {
-    found = { times: marks.start.filter((_, i) => marks.kind[i] === kind) };
-    known.set(kind, found);
-  }
-  return found;
+function timesOf(marks: Marks, kind: number): Float64Array {
+  const known = kept(picks, marks, () => new Map<number, Float64Array>());
+  return kept(known, kind, () => marks.start.filter((_, i) => marks.kind[i] === kind));
 }
 
 /** Marks of a kind that are seen, no more than one in `apart` pixels. */
@@ -56,12 +52,17 @@ function eachOfKind(
   const { scale } = sheet.p;
   if (kind < 0) return;
   for (const chunk of track.within(scale.start, scale.end)) {
-    const places = placesOf(chunk, kind);
-    let i = lower(places.times, scale.start, 0, places.times.length);
-    while (i < places.times.length && places.times[i] <= scale.end) {
-      use(scale.x(places.times[i]));
-      i = gallop(places.times, places.times[i] + apart / scale.k, i + 1, places.times.length);
-    }
+    eachApart(sheet, timesOf(chunk, kind), apart, use);
+  }
+}
+
+/** Where there are marks, no more than once in `apart` pixels. */
+function eachApart(sheet: Sheet, times: Float64Array, apart: number, use: (x: number) => void): void {
+  const { scale } = sheet.p;
+  let i = lower(times, scale.start, 0, times.length);
+  while (i < times.length && times[i] <= scale.end) {
+    use(scale.x(times[i]));
+    i = gallop(times, times[i] + apart / scale.k, i + 1, times.length);
   }
 }
 
@@ -70,7 +71,7 @@ function countOfKind(sheet: Sheet, track: MarkTrack, kind: number): number {
   const { scale } = sheet.p;
   let count = 0;
   for (const chunk of track.within(scale.start, scale.end)) {
-    const { times } = placesOf(chunk, kind);
+    const times = timesOf(chunk, kind);
     count += upper(times, scale.end, 0, times.length) - lower(times, scale.start, 0, times.length);
   }
   return count;
@@ -112,7 +113,7 @@ export function paintRings(sheet: Sheet, specks: Specks): void {
     const count = countOfKind(sheet, track, kind);
     if (!count) continue;
     sheet.seen.add("arrives");
-    const r = Math.min(RING, row.half - 1.5, (0.4 * p.scale.room) / count);
+    const r = min(RING, row.half - 1.5, (0.4 * p.scale.room) / count);
     if (r < LEAST_TIP) {
       eachOfKind(sheet, track, kind, 2, specks.row(row.y - 1, 2, p.palette.ink, 0.7));
       continue;
@@ -139,8 +140,8 @@ export function paintGates(sheet: Sheet): void {
     last = x;
     const rows = lanes.map((lane) => rowOfLane(layout, lane)).filter((row) => row !== null);
     if (!rows.length) continue;
-    const top = Math.min(...rows.map((row) => row.top)) - 7;
-    const bottom = Math.max(...rows.map((row) => row.bottom)) + 6;
+    const top = min(...rows.map((row) => row.top)) - 7;
+    const bottom = max(...rows.map((row) => row.bottom)) + 6;
     ctx.beginPath();
     ctx.moveTo(sheet.snap(x) + 0.5, top);
     ctx.lineTo(sheet.snap(x) + 0.5, bottom);
@@ -153,15 +154,12 @@ export function paintGates(sheet: Sheet): void {
 
 /** A dark label, where it is free. */
 export function pill(sheet: Sheet, x: number, y: number, text: string, force = false): void {
-  const { ctx, p, room } = sheet;
+  const { p, room } = sheet;
   const half = sheet.measure(text, SMALL_FONT) / 2 + 7;
-  x = Math.min(Math.max(x, sheet.left - 3 + half), sheet.right + 3 - half);
+  x = min(max(x, sheet.left - 3 + half), sheet.right + 3 - half);
   if (!force && !room.free(x - half, y - 8.5, x + half, y + 8.5)) return;
   room.take(x - half, y - 8.5, x + half, y + 8.5);
-  ctx.fillStyle = p.palette.ink;
-  ctx.beginPath();
-  rectangle(ctx, x - half, y - 8.5, x + half, y + 8.5, 8.5);
-  ctx.fill();
+  sheet.rounded(p.palette.ink, x - half, y - 8.5, x + half, y + 8.5, 8.5);
   sheet.text(text, x, y, SMALL_FONT, SMALL, p.palette.background, 0.5);
 }
 
@@ -178,11 +176,11 @@ export function diamondsOf(sheet: Sheet, specks: Specks): Diamond[] {
   points.forEach((track, n) => {
     const row = rowOfLane(layout, track.spec.lane);
     if (!row || !counts[n]) return;
-    const tip = Math.min(TIP, (0.7 * scale.room) / counts[n], row.half * 0.6);
+    const tip = min(TIP, (0.7 * scale.room) / counts[n], row.half * 0.6);
     if (tip <= LEAST_TIP || all > MOST_DIAMONDS) {
       sheet.seen.add("record").add("released");
       const speck = specks.row(row.bottom - 1, 2, sheet.p.palette.ink, 0.6);
-      for (const chunk of track.within(scale.start, scale.end)) eachPixel(sheet, chunk.start, speck);
+      for (const chunk of track.within(scale.start, scale.end)) eachApart(sheet, chunk.start, 2, speck);
       return;
     }
     const mine = pointsOf(sheet, track, row, record, tip);
@@ -190,16 +188,6 @@ export function diamondsOf(sheet: Sheet, specks: Specks): Diamond[] {
     found.push(...mine);
   });
   return found;
-}
-
-/** Where there are marks, no more than once in two pixels. */
-function eachPixel(sheet: Sheet, times: Float64Array, use: (x: number) => void): void {
-  const { scale } = sheet.p;
-  let i = lower(times, scale.start, 0, times.length);
-  while (i < times.length && times[i] <= scale.end) {
-    use(scale.x(times[i]));
-    i = gallop(times, times[i] + 2 / scale.k, i + 1, times.length);
-  }
 }
 
 function countOf(track: MarkTrack, a: number, b: number): number {
@@ -255,26 +243,20 @@ interface Partners {
 const partners = new WeakMap<Flows, Partners>();
 
 function partnersOf(flows: Flows, kind: number): Partners {
-  let known = partners.get(flows);
-  if (!known) {
-    known = { to: new Map(), from: new Map() };
+  return kept(partners, flows, () => {
+    const made: Partners = { to: new Map(), from: new Map() };
     for (let i = 0; i < flows.rows; i++) {
       if (flows.kind[i] !== kind) continue;
-      known.to.set(flows.fromRow[i], flows.toLane[i]);
-      known.from.set(flows.toRow[i], flows.fromLane[i]);
+      made.to.set(flows.fromRow[i], flows.toLane[i]);
+      made.from.set(flows.toRow[i], flows.fromLane[i]);
     }
-    partners.set(flows, known);
-  }
-  return known;
+    return made;
+  });
 }
 
 function part(marks: Diamond[]): void {
   const edges = new Map<number, Diamond[]>();
-  for (const mark of marks) {
-    const edge = edges.get(mark.y);
-    if (edge) edge.push(mark);
-    else edges.set(mark.y, [mark]);
-  }
+  for (const mark of marks) kept(edges, mark.y, (): Diamond[] => []).push(mark);
   for (const row of edges.values()) {
     row.sort((a, b) => a.x - b.x || Number(b.filled) - Number(a.filled));
     for (let i = 1; i < row.length; i++) {
@@ -306,7 +288,7 @@ export function paintDiamonds(sheet: Sheet, marks: readonly Diamond[]): void {
       ctx.beginPath();
       for (const { x, y, tip } of mine.slice(n, n + 50)) diamond(ctx, x, y, tip);
       ctx.fill();
-      ctx.lineWidth = Math.min(0.28 * mine[n].tip, 1.2);
+      ctx.lineWidth = min(0.28 * mine[n].tip, 1.2);
       ctx.stroke();
     }
   }
@@ -344,17 +326,13 @@ function paintChips(sheet: Sheet, row: LaneRow, chunk: Marks): void {
     const text = chunk.text[i] ? clean(data.facts.names[chunk.text[i] - 1] ?? "") : "";
     if (!text || drawn.includes(chunk.kind[i])) continue;
     const x = scale.x(chunk.start[i]);
-    ctx.fillStyle = palette.soft;
-    ctx.fillRect(sheet.snap(x - 0.5), row.top - 3, sheet.thin(1), 3);
+    sheet.rect(palette.soft, sheet.snap(x - 0.5), row.top - 3, sheet.thin(1), 3);
     const half = sheet.measure(text, NOTE_FONT) / 2 + 4;
-    const at = Math.min(Math.max(x, sheet.left + half), sheet.right - half);
+    const at = min(max(x, sheet.left + half), sheet.right - half);
     if (!room.free(at - half - 1, y - 8, at + half + 1, y + 8)) continue;
     room.take(at - half - 1, y - 8, at + half + 1, y + 8);
     ctx.fillRect(sheet.snap(x - 0.5), y + 6, sheet.thin(1), row.top - y - 6);
-    ctx.fillStyle = palette.tint(palette.ubatch(row.ubatch), 0.12);
-    ctx.beginPath();
-    rectangle(ctx, at - half, y - 7, at + half, y + 7, 3);
-    ctx.fill();
+    sheet.rounded(palette.tint(palette.ubatch(row.ubatch), 0.12), at - half, y - 7, at + half, y + 7, 3);
     sheet.text(text, at, y, NOTE_FONT, SMALL, palette.ink, 0.5);
   }
 }

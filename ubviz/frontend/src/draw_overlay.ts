@@ -9,9 +9,11 @@ import { rulerMarks } from "./draw_ground";
 import { CHIP } from "./draw_logical";
 import { edgeOf, pill } from "./draw_marks";
 import { moment } from "./format";
+import { kept } from "./kept";
 import { middle, rowOfLane, type LaneRow } from "./layout";
 import { columnScale, columnsOf, type ColumnScale } from "./logical";
 import type { Logical, Row } from "./model";
+import { abs, max } from "./numbers";
 import { rectangle } from "./shapes";
 import { Sheet } from "./sheet";
 import { RULER_FONT, SMALL_FONT } from "./text";
@@ -99,10 +101,10 @@ function paintCursor(sheet: Sheet, places: Places, cursor: number): void {
     const half = sheet.measure(label, RULER_FONT) / 2 + 2;
     const mark = p.scale.x(p.data.index.origin_ns + at);
     const near = half + sheet.measure(words, SMALL_FONT) / 2 + 12;
-    if (Math.abs(mark - x) < near) ctx.fillRect(mark - half, p.layout.rulerY - 9, 2 * half, 18);
+    if (abs(mark - x) < near) ctx.fillRect(mark - half, p.layout.rulerY - 9, 2 * half, 18);
   }
-  ctx.fillStyle = p.palette.focus;
-  ctx.fillRect(sheet.snap(x - 0.5), p.layout.rulerY, sheet.thin(1.2), p.height - p.layout.rulerY);
+  const { rulerY } = p.layout;
+  sheet.rect(p.palette.focus, sheet.snap(x - 0.5), rulerY, sheet.thin(1.2), p.height - rulerY);
   pill(sheet, x, p.layout.rulerY, words, true);
 }
 
@@ -180,7 +182,7 @@ function boxByClock(sheet: Sheet, item: Item, row: LaneRow): Box {
   const y = middle(row, item.sub);
   const isLine = item.style === "waiting";
   const half = isLine ? 5 : row.half;
-  const thin = Math.max(3 - (b - a), 0) / 2;
+  const thin = max(3 - (b - a), 0) / 2;
   return { x0: a - thin, x1: b + thin, y0: y - half, y1: y + half };
 }
 
@@ -198,9 +200,7 @@ const numbers = new WeakMap<Logical, Map<number, number>>();
 
 /** Row of a trace event -> its column. */
 function columnOf(logical: Logical, row: number): number | undefined {
-  let known = numbers.get(logical);
-  if (!known) numbers.set(logical, (known = new Map(logical.row.map((row, column) => [row, column]))));
-  return known.get(row);
+  return kept(numbers, logical, () => new Map(logical.row.map((row, column) => [row, column]))).get(row);
 }
 
 function byOrder(sheet: Sheet, logical: Logical, columns: readonly [number, number]): Places {
@@ -242,7 +242,7 @@ function boxByOrder(sheet: Sheet, logical: Logical, scale: ColumnScale, column: 
   const row = rowOfLane(sheet.p.layout, logical.lane[column]);
   if (!row) return null;
   const isChip = ["chip", "outline", "launch"].includes(logical.sign[column]);
-  const half = isChip ? Math.max(scale.half(column), 2) : 6;
+  const half = isChip ? max(scale.half(column), 2) : 6;
   const x = scale.x(column + 0.5);
   const high = isChip ? CHIP : 6;
   return { x0: x - half, x1: x + half, y0: row.y - high, y1: row.y + high };

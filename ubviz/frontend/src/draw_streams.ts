@@ -4,8 +4,9 @@
  */
 
 import { upper } from "./columns";
-import type { Strip } from "./draw_strips";
+import { isGapped, type Strip } from "./draw_strips";
 import type { Wide } from "./lod";
+import { max, min, round } from "./numbers";
 import { dots } from "./patterns";
 import { rectangle } from "./shapes";
 import type { Sheet } from "./sheet";
@@ -14,8 +15,6 @@ import { clean, LABEL, LABEL_FONT, NOTE_FONT, SMALL, SMALL_FONT } from "./text";
 const RADIUS = 2.6;
 /** Kernels that are narrower on average are not told apart. */
 const LEAST_KERNEL = 6;
-const GAPPED = ["compute", "comm", "other"];
-
 type Run = [a: number, b: number];
 
 /** One block as it is seen: cut off at the sides of the plot. */
@@ -31,6 +30,7 @@ interface Block {
   /** Whether it begins, and ends, within the plot: there it is rounded, else cut square. */
   begins: boolean;
   ends: boolean;
+  gapped: boolean;
   /** Where its kernels are; those that touch are one run. */
   runs: Run[];
   joints: number[];
@@ -39,9 +39,21 @@ interface Block {
 }
 
 export function paintStream(sheet: Sheet, strip: Strip): void {
-  const blocks = strip.wide.map((wide) => blockOf(sheet, strip, wide));
+  const blocks: Block[] = [];
+  for (const wide of strip.wide) if (!isDone(sheet, wide)) blocks.push(blockOf(sheet, strip, wide));
   for (const block of blocks) paintBlock(sheet, block);
   for (const block of blocks) paintLabel(sheet, block);
+}
+
+/** Its kernels and gaps are in the image of the loads, and it is too narrow for a name. */
+function isDone(sheet: Sheet, wide: Wide): boolean {
+  const { bars, from, to, many } = wide;
+  const long = (bars.end[to - 1] - bars.start[from]) * sheet.p.scale.k;
+  return many && long < leastNamed(sheet) && isGapped(sheet, wide);
+}
+
+function leastNamed(sheet: Sheet): number {
+  return sheet.crowded ? 24 : 7;
 }
 
 function blockOf(sheet: Sheet, strip: Strip, wide: Wide): Block {
@@ -58,12 +70,13 @@ function blockOf(sheet: Sheet, strip: Strip, wide: Wide): Block {
     colour: palette.ubatch(ubatch),
     ubatch,
     label: kind === "transfer" ? label.replace(/ send$/, "") : label,
-    x0: Math.max(scale.x(start), sheet.left),
-    x1: Math.min(scale.x(end), sheet.right),
+    x0: max(scale.x(start), sheet.left),
+    x1: min(scale.x(end), sheet.right),
     top: strip.y - strip.row.half,
     bottom: strip.y + strip.row.half,
     begins: scale.x(start) >= sheet.left,
     ends: scale.x(end) <= sheet.right,
+    gapped: isGapped(sheet, wide),
     runs: [],
     joints: [],
     kernels: [],
@@ -79,15 +92,15 @@ function findRuns(sheet: Sheet, { bars, from, to }: Wide, block: Block): void {
   const { scale, data } = sheet.p;
   let piece = -Infinity;
   for (let i = upper(bars.end, scale.start, from, to); i < to && bars.start[i] < scale.end; i++) {
-    const a = Math.max(scale.x(bars.start[i]), sheet.left);
-    const b = Math.min(scale.x(bars.end[i]), sheet.right);
+    const a = max(scale.x(bars.start[i]), sheet.left);
+    const b = min(scale.x(bars.end[i]), sheet.right);
     const run = block.runs[block.runs.length - 1];
     if (run && a - run[1] < 0.45) {
       if (b - piece >= 0.9) {
         if (a - piece > 1) block.joints.push(a);
         piece = a;
       }
-      run[1] = Math.max(run[1], b);
+      run[1] = max(run[1], b);
     } else {
       block.runs.push([a, b]);
       piece = a;
@@ -102,10 +115,7 @@ function paintBlock(sheet: Sheet, block: Block): void {
   for (let i = 1; i < block.runs.length; i++) {
     if (block.runs[i][0] - block.runs[i - 1][1] > 2.5) sheet.seen.add("gap");
   }
-  if (block.many && GAPPED.includes(block.kind)) {
-    paintEdge(sheet, block);
-    return;
-  }
+  if (block.many && block.gapped) return; // it is in the image of the loads
   if (block.ends) shorten(block, block.x1 - edgeOf(sheet, block));
   switch (block.kind) {
     case "copy":
@@ -130,7 +140,7 @@ function paintBlock(sheet: Sheet, block: Block): void {
 function shorten(block: Block, end: number): void {
   block.x1 = end;
   const last = block.runs[block.runs.length - 1];
-  if (last && last[1] > end) last[1] = Math.max(end, last[0]);
+  if (last && last[1] > end) last[1] = max(end, last[0]);
 }
 
 function paintPlain(sheet: Sheet, block: Block): void {
@@ -144,7 +154,7 @@ function paintPlain(sheet: Sheet, block: Block): void {
   runs.forEach(([a, b], i) => {
     const begins = block.begins && i === 0;
     const ends = block.ends && i === runs.length - 1;
-    fill(sheet, a, top, Math.max(b, a + 0.7), bottom, begins, ends);
+    fill(sheet, a, top, max(b, a + 0.7), bottom, begins, ends);
   });
 }
 
@@ -182,16 +192,15 @@ export function outlined(
 ): void {
   const { ctx } = sheet;
   const edge = 0.6;
+  const inside = share ? sheet.p.palette.tint(colour, share) : sheet.p.palette.background;
   if (x1 - x0 < sheet.leastRound) {
-    ctx.fillStyle = colour;
-    ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
-    ctx.fillStyle = share ? sheet.p.palette.tint(colour, share) : sheet.p.palette.background;
-    ctx.fillRect(x0 + 2 * edge, y0 + 2 * edge, Math.max(x1 - x0 - 4 * edge, 0), y1 - y0 - 4 * edge);
+    sheet.rect(colour, x0, y0, x1 - x0, y1 - y0);
+    sheet.rect(inside, x0 + 2 * edge, y0 + 2 * edge, max(x1 - x0 - 4 * edge, 0), y1 - y0 - 4 * edge);
     return;
   }
   ctx.beginPath();
-  rectangle(ctx, x0 + edge, y0 + edge, Math.max(x1 - edge, x0 + edge + 0.6), y1 - edge, radius, begins, ends);
-  ctx.fillStyle = share ? sheet.p.palette.tint(colour, share) : sheet.p.palette.background;
+  rectangle(ctx, x0 + edge, y0 + edge, max(x1 - edge, x0 + edge + 0.6), y1 - edge, radius, begins, ends);
+  ctx.fillStyle = inside;
   ctx.fill();
   ctx.strokeStyle = colour;
   ctx.lineWidth = 2 * edge;
@@ -203,14 +212,14 @@ function paintCopy(sheet: Sheet, block: Block): void {
   const { ctx } = sheet;
   const { x0, x1, top, bottom, colour } = block;
   outlined(sheet, x0, top, x1, bottom, colour, 0.16, RADIUS, block.begins, block.ends);
-  const lines = Math.round((bottom - top) / 7.3);
+  const lines = round((bottom - top) / 7.3);
   ctx.globalAlpha = 0.55;
   ctx.fillStyle = colour;
   for (let i = 1; i < lines; i++) {
     ctx.fillRect(
       x0 + 1,
       sheet.snap(top + ((bottom - top) * i) / lines),
-      Math.max(x1 - x0 - 2, 0),
+      max(x1 - x0 - 2, 0),
       sheet.thin(0.7),
     );
   }
@@ -221,8 +230,7 @@ function paintTransfer(sheet: Sheet, block: Block): void {
   const { ctx, p } = sheet;
   const { x0, x1, top, bottom, colour } = block;
   outlined(sheet, x0, top, x1, bottom, colour, 0, RADIUS, block.begins, block.ends);
-  ctx.fillStyle = dots(ctx, colour, p.dpr);
-  ctx.fillRect(x0 + 2, top + 2, Math.max(x1 - x0 - 4, 0), bottom - top - 4);
+  sheet.rect(dots(ctx, colour, p.dpr), x0 + 2, top + 2, max(x1 - x0 - 4, 0), bottom - top - 4);
 }
 
 /** Pale, with a dashed edge: it is not known what it does, and it counts as nothing. */
@@ -247,20 +255,8 @@ function paintOther(sheet: Sheet, block: Block): void {
   ctx.setLineDash([]);
 }
 
-/** The same for a block whose kernels are loads, and drawn already. */
-function paintEdge(sheet: Sheet, block: Block): void {
-  if (!block.ends) return;
-  sheet.ctx.fillStyle = sheet.p.palette.background;
-  sheet.ctx.fillRect(
-    block.x1 - edgeOf(sheet, block),
-    block.top,
-    edgeOf(sheet, block),
-    block.bottom - block.top,
-  );
-}
-
 function edgeOf(sheet: Sheet, block: Block): number {
-  return Math.min(sheet.thin(0.9), (block.x1 - block.x0) / 4);
+  return min(sheet.thin(0.9), (block.x1 - block.x0) / 4);
 }
 
 // ---- names
@@ -276,10 +272,10 @@ interface Setting {
 function paintLabel(sheet: Sheet, block: Block): void {
   const high = block.bottom - block.top;
   const wide = block.x1 - block.x0;
-  if (wide < (sheet.crowded ? 24 : 7) || high < SMALL + 1 || !block.label) return;
+  if (wide < leastNamed(sheet) || high < SMALL + 1 || !block.label) return;
   const named = high >= 31 ? namedKernels(sheet, block) : [];
   const [a, b] =
-    named.length > 1 || !GAPPED.includes(block.kind) ? [block.x0, block.x1] : longest(block.runs);
+    named.length > 1 || !block.gapped ? [block.x0, block.x1] : longest(block.runs);
   const y = (block.top + block.bottom) / 2;
   let x0 = Infinity;
   let x1 = -Infinity;
@@ -301,7 +297,7 @@ function paintLabel(sheet: Sheet, block: Block): void {
 /** Where a name fits between a and b, clear of marks: in the middle, or near it. */
 function placeFor(sheet: Sheet, setting: Setting, a: number, b: number, y: number): number | null {
   const { lines, font, margin, size } = setting;
-  const half = Math.max(...lines.map((line) => sheet.measure(line, font))) / 2;
+  const half = max(...lines.map((line) => sheet.measure(line, font))) / 2;
   const slack = (b - a) / 2 - half - margin;
   if (slack < 0) return null;
   const high = (size * 1.28 * lines.length) / 2 - 2;
@@ -353,7 +349,7 @@ function paintLines(
   y: number,
   calm: boolean,
 ): [number, number] {
-  const { ctx, p } = sheet;
+  const { p } = sheet;
   const ground = groundOf(sheet, block);
   const pitch = setting.size * 1.28;
   const widths = setting.lines.map((line) => sheet.measure(line, setting.font));
@@ -361,16 +357,14 @@ function paintLines(
   setting.lines.forEach((line, i) => {
     const at = top + i * pitch;
     if (calm) {
-      const grow = Math.min(3, setting.margin - 0.5);
+      const grow = min(3, setting.margin - 0.5);
       const half = widths[i] / 2 + grow;
-      ctx.fillStyle = ground;
-      ctx.beginPath();
-      rectangle(ctx, middle - half, at - setting.size * 0.66, middle + half, at + setting.size * 0.66, 2.6);
-      ctx.fill();
+      const high = setting.size * 0.66;
+      sheet.rounded(ground, middle - half, at - high, middle + half, at + high, 2.6);
     }
     sheet.text(line, middle, at, setting.font, setting.size, p.palette.on(ground), 0.5);
   });
-  const half = Math.max(...widths) / 2;
+  const half = max(...widths) / 2;
   return [middle - half, middle + half];
 }
 
@@ -382,13 +376,12 @@ function namedKernels(sheet: Sheet, block: Block): Block["kernels"] {
 }
 
 function paintKernelName(sheet: Sheet, block: Block, kernel: Block["kernels"][0], y: number): void {
-  const { ctx, p } = sheet;
+  const { p } = sheet;
   const ground = groundOf(sheet, block);
   const middle = (kernel.a + kernel.b) / 2;
   if (block.kind !== "compute") {
     const half = sheet.measure(kernel.name, NOTE_FONT) / 2 + 3;
-    ctx.fillStyle = ground;
-    ctx.fillRect(middle - half, y - SMALL * 0.62, 2 * half, SMALL * 1.24);
+    sheet.rect(ground, middle - half, y - SMALL * 0.62, 2 * half, SMALL * 1.24);
   }
   sheet.text(kernel.name, middle, y, NOTE_FONT, SMALL, p.palette.on(ground), 0.5);
 }
@@ -408,20 +401,13 @@ function paintJoints(sheet: Sheet, block: Block, from: number, to: number): void
 
 /** A stream waits for an event: for which, where there is room on the line. */
 export function paintWaitTexts(sheet: Sheet, strip: Strip): void {
-  const { p, ctx, room } = sheet;
+  const { p } = sheet;
   for (const { bars, from } of strip.wide) {
-    const x0 = Math.max(p.scale.x(bars.start[from]), sheet.left);
-    const x1 = Math.min(p.scale.x(bars.end[from]), sheet.right);
+    const x0 = max(p.scale.x(bars.start[from]), sheet.left);
+    const x1 = min(p.scale.x(bars.end[from]), sheet.right);
     const name = p.data.facts.names[bars.name[from]] ?? "";
     const text =
       x1 - x0 > 40 ? sheet.fit([`waits for ${name}`, name, "waits"], NOTE_FONT, x1 - x0 - 30) : null;
-    if (!text) continue;
-    const half = sheet.measure(text, NOTE_FONT) / 2;
-    const x = (x0 + x1) / 2;
-    if (!room.free(x - half - 4, strip.y - 7, x + half + 4, strip.y + 7)) continue;
-    room.take(x - half, strip.y - 7, x + half, strip.y + 7);
-    ctx.fillStyle = p.palette.background;
-    ctx.fillRect(x - half - 5, strip.y - 2, 2 * half + 10, 4);
-    sheet.text(text, x, strip.y, NOTE_FONT, SMALL, p.palette.soft, 0.5);
+    if (text) sheet.note(text, (x0 + x1) / 2, strip.y, 4, 4, p.palette.soft);
   }
 }

@@ -4,8 +4,12 @@
  */
 
 import { loadsOf, type Bars } from "./columns";
+import { kept } from "./kept";
 import { middle, rowOfLane, type LaneRow } from "./layout";
-import { collect, commRuns, LoadRow, opacity, waitRuns, type Grid, type Shade, type Shader, type Wide } from "./lod";
+import { collect, commRuns, LoadRow, opacity, waitRuns } from "./lod";
+import type { Grid, Shade, Shader, Wide } from "./lod";
+import { floor, max, min, round } from "./numbers";
+import { pixelsFor, type Pixels, type PixelStore } from "./pixels";
 import type { Sheet } from "./sheet";
 import { channels, type Palette } from "./theme";
 import type { BarTrack } from "./tracks";
@@ -18,36 +22,39 @@ const LEAST_SHAPE = 5;
 const LEAST_OF_MANY = 8;
 const MANY_TRACKS = 16;
 
+/** Kinds of blocks in which gaps between kernels are seen. */
+const GAPPED = ["compute", "comm", "other"];
+
+export function isGapped(sheet: Sheet, { bars, from }: Wide): boolean {
+  return GAPPED.includes(sheet.p.data.index.styles[bars.style[from]] ?? "other");
+}
+
+type Run = [from: number, to: number];
+
 /** What one track shows. */
 export interface Strip {
   track: BarTrack;
   row: LaneRow;
   y: number;
   wide: Wide[];
-  image: [first: number, last: number] | null;
-  comm: [number, number][];
-  waits: [number, number][];
+  image: Run | null;
+  comm: Run[];
+  waits: Run[];
 }
 
-interface Kept {
-  canvas: HTMLCanvasElement;
-  ctx: CanvasRenderingContext2D;
-  image: ImageData;
-  pixels: Uint32Array;
-  loads: LoadRow;
-}
-
-const kept = new WeakMap<HTMLCanvasElement, Kept>();
+const images: PixelStore = new WeakMap();
+let loads = new LoadRow(0);
 
 /** Work out what each track shows, and draw the loads. */
 export function paintStrips(sheet: Sheet, tracks: readonly BarTrack[]): Strip[] {
   const { p } = sheet;
-  const first = Math.round(sheet.left * p.dpr);
-  const count = Math.max(Math.round(sheet.right * p.dpr) - first, 1);
+  const first = round(sheet.left * p.dpr);
+  const count = max(round(sheet.right * p.dpr) - first, 1);
   const start = p.scale.ns(first / p.dpr);
   const grid: Grid = { start, step: (p.scale.ns((first + count) / p.dpr) - start) / count, count };
-  const store = keptFor(p.ctx.canvas, count, tracks.length);
-  store.pixels.fill(0);
+  const store = pixelsFor(images, p.ctx.canvas, count, max(tracks.length, 1));
+  if (loads.count !== count) loads = new LoadRow(count);
+  store.values.fill(0);
   const shader = shaderOf(p.palette, p.data.index.styles);
   const least = (tracks.length > MANY_TRACKS ? LEAST_OF_MANY : LEAST_SHAPE) * p.dpr * grid.step;
   const strips: Strip[] = [];
@@ -57,7 +64,6 @@ export function paintStrips(sheet: Sheet, tracks: readonly BarTrack[]): Strip[] 
   });
   store.ctx.putImageData(store.image, 0, 0);
   paintWaits(sheet, strips, first);
-  paintTints(sheet, strips);
   paintImages(sheet, strips, store, tracks);
   paintStripes(sheet, strips, first);
   return strips;
@@ -67,13 +73,12 @@ interface Work {
   grid: Grid;
   least: number;
   shader: Shader;
-  store: Kept;
+  store: Pixels;
   number: number;
 }
 
 function stripOf(sheet: Sheet, track: BarTrack, row: LaneRow, work: Work): Strip {
   const { grid, store } = work;
-  const { loads } = store;
   const wide: Wide[] = [];
   loads.clear();
   const until = grid.start + grid.step * grid.count;
@@ -81,8 +86,17 @@ function stripOf(sheet: Sheet, track: BarTrack, row: LaneRow, work: Work): Strip
     noteSeen(sheet, bars);
     collect(bars, grid, work.least, work.shader, loads, wide);
   }
-  const image = loads.last >= 0 ? ([loads.first, loads.last] as [number, number]) : null;
-  if (image) fillRow(store.pixels, work.number * grid.count, loads);
+  const image = loads.last >= 0 ? ([loads.first, loads.last] as Run) : null;
+  if (image) {
+    const at = work.number * grid.count;
+    fillRow(store.values, at, loads);
+    for (const each of wide) {
+      if (!each.many) continue;
+      const x0 = max((each.bars.start[each.from] - grid.start) / grid.step, 0);
+      const x1 = (each.bars.end[each.to - 1] - grid.start) / grid.step;
+      fillBlock(sheet, store.values, at, [x0, min(x1, grid.count)], x1 <= grid.count, each);
+    }
+  }
   return {
     track,
     row,
@@ -116,12 +130,7 @@ function shaderOf(palette: Palette, styles: readonly string[]): Shader {
     const [red, green, blue] = channels(share === 1 ? colour : palette.tint(colour, share));
     return { red, green, blue, comm: name === "comm" };
   };
-  return (style, ubatch) => {
-    const key = style * 65536 + ubatch;
-    const shade = known.get(key) ?? shadeOf(style, ubatch);
-    known.set(key, shade);
-    return shade;
-  };
+  return (style, ubatch) => kept(known, style * 65536 + ubatch, () => shadeOf(style, ubatch));
 }
 
 function fillRow(pixels: Uint32Array, at: number, { load, red, green, blue, first, last }: LoadRow): void {
@@ -129,41 +138,63 @@ function fillRow(pixels: Uint32Array, at: number, { load, red, green, blue, firs
     const k = load[p];
     if (k <= 0) continue;
     pixels[at + p] =
-      ((255 * opacity(k) + 0.5) << 24) | ((blue[p] / k + 0.5) << 16) | ((green[p] / k + 0.5) << 8) | (red[p] / k + 0.5);
+      ((255 * opacity(k) + 0.5) << 24) |
+      ((blue[p] / k + 0.5) << 16) |
+      ((green[p] / k + 0.5) << 8) |
+      (red[p] / k + 0.5);
   }
 }
 
-function keptFor(canvas: HTMLCanvasElement, width: number, height: number): Kept {
-  const old = kept.get(canvas);
-  if (old && old.image.width === width && old.image.height === Math.max(height, 1)) return old;
-  const own = canvas.ownerDocument.createElement("canvas");
-  own.width = width;
-  own.height = Math.max(height, 1);
-  const ctx = own.getContext("2d", { willReadFrequently: true })!;
-  const image = ctx.createImageData(own.width, own.height);
-  const pixels = new Uint32Array(image.data.buffer);
-  const made = { canvas: own, ctx, image, pixels, loads: new LoadRow(width) };
-  kept.set(canvas, made);
-  return made;
-}
-
-/** Under the kernels of a wide block whose kernels are loads: the tint in which its gaps are seen. */
-function paintTints(sheet: Sheet, strips: readonly Strip[]): void {
-  const { ctx, p } = sheet;
-  for (const { wide, row, y } of strips) {
-    for (const { bars, from, to, many } of wide) {
-      if (!many) continue;
-      const x0 = Math.max(p.scale.x(bars.start[from]), sheet.left);
-      const x1 = Math.min(p.scale.x(bars.end[to - 1]), sheet.right);
-      ctx.fillStyle = p.palette.tint(p.palette.ubatch(bars.ubatch[from] ? bars.ubatch[from] - 1 : null), 0.3);
-      ctx.fillRect(x0, y - row.half, x1 - x0, 2 * row.half);
+/**
+ * A wide block whose kernels are loads: behind them the tint in which its gaps are seen, and after it a
+ * little room: two of one colour are two. Mixed into the pixels: so many rectangles would cost far more.
+ */
+function fillBlock(
+  sheet: Sheet,
+  pixels: Uint32Array,
+  at: number,
+  [x0, x1]: Run,
+  ends: boolean,
+  wide: Wide,
+): void {
+  const { palette, dpr } = sheet.p;
+  const ubatch = wide.bars.ubatch[wide.from];
+  const [tint, background] = groundsOf(palette, ubatch ? ubatch - 1 : null);
+  const gap = ends && isGapped(sheet, wide) ? min(sheet.thin(0.9) * dpr, (x1 - x0) / 4) : 0;
+  for (let p = floor(x0); p < x1; p++) {
+    const pixel = pixels[at + p];
+    let alpha = (pixel >>> 24) / 255;
+    const behind = (min(p + 1, x1) - max(p, x0)) * (1 - alpha);
+    const over = max(min(p + 1, x1) - max(p, x1 - gap), 0);
+    alpha += behind;
+    const whole = over + alpha * (1 - over);
+    let mixed = (255 * whole + 0.5) << 24;
+    for (let c = 0; c < 3; c++) {
+      const load = ((pixel >>> (8 * c)) & 255) * (alpha - behind) + tint[c] * behind;
+      mixed |= ((over * background[c] + load * (1 - over)) / whole + 0.5) << (8 * c);
     }
+    pixels[at + p] = mixed;
   }
 }
 
-function paintImages(sheet: Sheet, strips: readonly Strip[], store: Kept, tracks: readonly BarTrack[]): void {
+type Grounds = [tint: number[], background: number[]];
+const grounds = new Map<string, Grounds>();
+
+function groundsOf(palette: Palette, ubatch: number | null): Grounds {
+  return kept(grounds, palette.name + ubatch, () => {
+    const tint = palette.tint(palette.ubatch(ubatch), 0.3);
+    return [channels(tint), channels(palette.background)];
+  });
+}
+
+function paintImages(
+  sheet: Sheet,
+  strips: readonly Strip[],
+  store: Pixels,
+  tracks: readonly BarTrack[],
+): void {
   const { ctx, p } = sheet;
-  const at = Math.round(sheet.left * p.dpr) / p.dpr;
+  const at = round(sheet.left * p.dpr) / p.dpr;
   ctx.imageSmoothingEnabled = false;
   for (const { image, row, y, track } of strips) {
     if (!image) continue;

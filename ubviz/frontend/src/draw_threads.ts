@@ -8,6 +8,7 @@ import { outlined } from "./draw_streams";
 import type { Strip } from "./draw_strips";
 import type { LaneRow } from "./layout";
 import type { Wide } from "./lod";
+import { max, min } from "./numbers";
 import { rectangle } from "./shapes";
 import type { Sheet } from "./sheet";
 import { clean, NOTE_FONT, SMALL } from "./text";
@@ -28,8 +29,8 @@ function barOf(sheet: Sheet, { bars, from, to }: Wide): Bar {
   const a = scale.x(bars.start[from]);
   const b = scale.x(bars.end[to - 1]);
   return {
-    x0: Math.max(a, sheet.left),
-    x1: Math.min(b, sheet.right),
+    x0: max(a, sheet.left),
+    x1: min(b, sheet.right),
     begins: a >= sheet.left,
     ends: b <= sheet.right,
   };
@@ -92,19 +93,13 @@ export function paintThreadTexts(sheet: Sheet, strip: Strip): void {
 }
 
 function paintReason(sheet: Sheet, y: number, { x0, x1 }: Bar, name: string): boolean {
-  const { ctx, p, room } = sheet;
   const text = sheet.fit([name, "waits"], NOTE_FONT, x1 - x0 - 38);
   if (!text) return false;
   const half = sheet.measure(text, NOTE_FONT) / 2;
   for (const share of SHARES) {
     const x = x0 + (x1 - x0) * share;
-    if (x - half < x0 + 16 || x + half > x1 - 16 || !room.free(x - half - 4, y - 7, x + half + 4, y + 7))
-      continue;
-    room.take(x - half, y - 7, x + half, y + 7);
-    ctx.fillStyle = p.palette.background;
-    ctx.fillRect(x - half - 5, y - 7, 2 * half + 10, 14);
-    sheet.text(text, x, y, NOTE_FONT, SMALL, p.palette.soft, 0.5);
-    return true;
+    if (x - half < x0 + 16 || x + half > x1 - 16) continue;
+    if (sheet.note(text, x, y, 4, 14, sheet.p.palette.soft)) return true;
   }
   return false;
 }
@@ -123,12 +118,8 @@ function paintDeviceText(sheet: Sheet, strip: Strip, wide: Wide, { x0, x1 }: Bar
     x1 - x0 - 9,
   );
   if (!text) return;
-  const half = sheet.measure(text, NOTE_FONT) / 2;
-  const x = (x0 + x1) / 2;
-  if (!sheet.room.free(x - half, strip.y - 7, x + half, strip.y + 7)) return;
-  sheet.room.take(x - half, strip.y - 7, x + half, strip.y + 7);
-  if (text === short) sheet.seen.add(`short ${short} ${what}`);
-  sheet.text(text, x, strip.y, NOTE_FONT, SMALL, palette.ink, 0.5);
+  const written = sheet.note(text, (x0 + x1) / 2, strip.y, 0, 0, palette.ink);
+  if (written && text === short) sheet.seen.add(`short ${short} ${what}`);
 }
 
 /**
@@ -175,8 +166,8 @@ function paintOperation(
     if (x > x0 + 2 && x < x1 - 2) ctx.fillRect(sheet.snap(x), row.top, sheet.thin(0.8), 2 * row.half);
   }
   ctx.globalAlpha = 1;
-  const from = Math.max(a, x0);
-  const to = Math.min(b, x1);
+  const from = max(a, x0);
+  const to = min(b, x1);
   const half = sheet.measure(name, NOTE_FONT) / 2;
   const x = (from + to) / 2;
   if (2 * half + 9 > to - from || !room.free(x - half - 2, row.y - 7, x + half + 2, row.y + 7)) return;

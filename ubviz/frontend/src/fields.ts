@@ -3,6 +3,7 @@
 import type { FlowEnd, Item } from "./data";
 import { duration, moment } from "./format";
 import type { Index, Row, Source } from "./model";
+import { floor, max, min } from "./numbers";
 import { cut, nameOf, visible } from "./words";
 
 export type Field = readonly [term: string, value: string];
@@ -10,7 +11,7 @@ export type RowData = Record<string, unknown>;
 
 /** In which block the whole row is, and where in it. */
 export function rowKey([table, row]: Row, part: number): [key: string, place: number] {
-  return [`rows:${table}:${Math.floor(row / part)}`, row % part];
+  return [`rows:${table}:${floor(row / part)}`, row % part];
 }
 
 /** The heading cuts a longer name: then it stands in full among the fields. */
@@ -20,7 +21,7 @@ const LONG = 30;
 export function firstFields(item: Item, index: Index): Field[] {
   const lane = index.lanes[item.lane];
   const length = item.end - item.start;
-  const at = (ns: number) => moment(ns - index.origin_ns, length > 0 ? Math.min(length / 10, 1000) : 1000);
+  const at = (ns: number) => moment(ns - index.origin_ns, length > 0 ? min(length / 10, 1000) : 1000);
   const found: Field[] = [["lane", visible(lane?.name ?? String(item.lane))]];
   const name = visible(nameOf(item));
   if (name.length > LONG) found.unshift(["name", name]);
@@ -90,7 +91,7 @@ export function excerpt(sources: readonly Source[], site: unknown, around: numbe
   // a comprehension is a function to Python and a line to its reader: shown is the function round it
   const best = having.find((source) => !source.function.endsWith(">")) ?? having[0];
   if (!best) return null;
-  const first = Math.max(line - around, best.line);
+  const first = max(line - around, best.line);
   const shown = best.lines.slice(first - best.line, line + around + 1 - best.line);
   const indent = commonIndent(shown);
   const lines = shown.map((text, i) => ({
@@ -111,7 +112,7 @@ export function placeOf(site: unknown): [file: string, line: number] | null {
 
 function commonIndent(lines: readonly string[]): number {
   const indents = lines.filter((line) => line.trim()).map((line) => line.length - line.trimStart().length);
-  return indents.length ? Math.min(...indents) : 0;
+  return indents.length ? min(...indents) : 0;
 }
 
 /** A flow's button: "caused by host_event.set cpu_event[0] on main, at 3.2 ms". */

@@ -5,6 +5,7 @@ import type { Item } from "./data";
 import { hitLogical, hitWall } from "./hit";
 import { rangeOf } from "./logical";
 import { aroundMark, choose } from "./actions";
+import { max, round } from "./numbers";
 import type { Gestures } from "./pointer";
 import { added, rowOf, soundRows } from "./selection";
 import { sameRow } from "./link";
@@ -23,7 +24,7 @@ function momentAt(view: Timeline, x: number): number | null {
   const { axis, scene } = view;
   if (!axis) return null;
   const at = axis.at(x);
-  if (view.order === "wall") return Math.round(at);
+  if (view.order === "wall") return round(at);
   return scene?.logical ? whole(rangeOf(scene.logical, [at, at]))[0] : null;
 }
 
@@ -65,14 +66,14 @@ export function gesturesOf(view: Timeline): Gestures {
       if (!axis) return;
       owed += dx;
       const pixel = axis.at(1) - axis.at(0);
-      const by = view.order === "wall" ? Math.round(-owed * pixel) : -owed * pixel;
+      const by = view.order === "wall" ? round(-owed * pixel) : -owed * pixel;
       if (by === 0) return;
       owed += by / pixel;
       view.goTo(go.pan(axis, by));
     },
     zoom(factor, x) {
       const { axis, picture } = view;
-      if (axis) view.goTo(go.zoom(axis, factor, axis.at(Math.max(x, picture?.layout.gutter ?? 0))));
+      if (axis) view.goTo(go.zoom(axis, factor, axis.at(max(x, picture?.layout.gutter ?? 0))));
     },
   };
 }

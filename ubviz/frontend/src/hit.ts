@@ -7,6 +7,7 @@ import { areEventsShown, edgeOf } from "./draw_marks";
 import { rowAt, rowOfLane, type LaneRow } from "./layout";
 import { columnScale } from "./logical";
 import type { Logical } from "./model";
+import { abs, floor, max, min } from "./numbers";
 import { measureBy } from "./text";
 import type { BarTrack, MarkTrack, Place } from "./tracks";
 import type { Bars, Marks } from "./columns";
@@ -69,12 +70,12 @@ function distance(
   y: number,
 ): number {
   const kind = p.data.index.kinds[chunk.kind[i]];
-  const dx = Math.abs(p.scale.x(chunk.start[i]) - x);
+  const dx = abs(p.scale.x(chunk.start[i]) - x);
   if (track.spec.layer === "points") {
-    return Math.max(dx, Math.abs(y - edgeOf(p, row, chunk.row[i], kind === "record")));
+    return max(dx, abs(y - edgeOf(p, row, chunk.row[i], kind === "record")));
   }
   if (row.group !== "threads") return Infinity;
-  if (kind === "barrier.arrive" && Math.abs(y - row.y) <= MARK) return Math.max(dx, Math.abs(y - row.y));
+  if (kind === "barrier.arrive" && abs(y - row.y) <= MARK) return max(dx, abs(y - row.y));
   if (kind === "host_event.clear" && y >= row.bottom) return dx;
   return y < row.top && areEventsShown(p) ? dx : Infinity;
 }
@@ -115,7 +116,7 @@ function nearest(p: Picture, track: BarTrack, t: number): Place<Bars> | null {
   let least = BAR / p.scale.k;
   for (const place of [track.last(t), track.first(t, true)]) {
     if (!place) continue;
-    const far = Math.max(place.chunk.start[place.i] - t, t - place.chunk.end[place.i], 0);
+    const far = max(place.chunk.start[place.i] - t, t - place.chunk.end[place.i], 0);
     if (far <= least && (best === null || far < least)) [best, least] = [place, far];
   }
   return best;
@@ -132,11 +133,11 @@ export function hitLogical(
 ): Item | null {
   const scale = columnScale(logical, p.layout, columns, p.scale.right, measureBy(p.ctx));
   if (x < scale.left - MARK || x > scale.right + MARK) return null;
-  const middle = Math.floor(scale.column(x));
+  const middle = floor(scale.column(x));
   let best = -1;
   let least = Infinity;
-  for (let i = Math.max(middle - 4, 0); i <= Math.min(middle + 4, logical.row.length - 1); i++) {
-    const far = Math.abs(scale.x(i + 0.5) - x) - Math.max(scale.half(i), MARK);
+  for (let i = max(middle - 4, 0); i <= min(middle + 4, logical.row.length - 1); i++) {
+    const far = abs(scale.x(i + 0.5) - x) - max(scale.half(i), MARK);
     if (far <= 0 && far < least && isOn(p, logical, i, y)) [best, least] = [i, far];
   }
   return best < 0 ? null : p.data.item(["events", logical.row[best]]);
@@ -149,10 +150,10 @@ function isOn(p: Picture, logical: Logical, i: number, y: number): boolean {
   const gate =
     logical.sign[i] === "gate" &&
     thread?.group === "threads" &&
-    p.layout.rows.some((other) => other.group === "threads" && Math.abs(other.y - y) <= other.half);
+    p.layout.rows.some((other) => other.group === "threads" && abs(other.y - y) <= other.half);
   return (
     gate ||
-    (row !== null && Math.abs(row.y - y) <= row.half + 1) ||
-    (thread !== null && Math.abs(thread.y - y) <= MARK)
+    (row !== null && abs(row.y - y) <= row.half + 1) ||
+    (thread !== null && abs(thread.y - y) <= MARK)
   );
 }

@@ -1,6 +1,7 @@
 /** Where the rows are: all heights in one place, in pixels. */
 
 import type { Index, Lane, Order } from "./model";
+import { ceil, floor, max, min, round } from "./numbers";
 import { GROUP_FONT, LANE_FONT } from "./text";
 
 export interface LaneRow {
@@ -69,18 +70,18 @@ export function layoutOf(index: Index, order: Order, measure: Measure): Layout {
   const heights = order === "wall" ? WALL : LOGICAL;
   const made = placed(index, order, heights, measure);
   if (order === "logical" || made.height <= ENOUGH) return made;
-  const k = Math.max(ENOUGH / made.height, LOWEST);
+  const k = max(ENOUGH / made.height, LOWEST);
   return placed(index, order, stretched(heights, k), measure);
 }
 
 function stretched(h: Heights, k: number): Heights {
   return {
-    thread: Math.round(h.thread * Math.max(k, 0.65)),
-    stream: Math.round(h.stream * k),
-    betweenThreads: Math.round(h.betweenThreads * Math.max(k, 0.5)),
-    betweenStreams: Math.round(h.betweenStreams * k),
+    thread: round(h.thread * max(k, 0.65)),
+    stream: round(h.stream * k),
+    betweenThreads: round(h.betweenThreads * max(k, 0.5)),
+    betweenStreams: round(h.betweenStreams * k),
     ruler: h.ruler,
-    group: Math.round(h.group * Math.max(k, 0.75)),
+    group: round(h.group * max(k, 0.75)),
   };
 }
 
@@ -93,10 +94,10 @@ function placed(index: Index, order: Order, h: Heights, measure: Measure): Layou
     const group = lane.group === "threads" ? "threads" : "streams";
     const here = `${lane.rank} ${group}`;
     if (here !== last) {
-      y += Math.round(h.group * (last === "" ? 0.85 : 1.15));
+      y += round(h.group * (last === "" ? 0.85 : 1.15));
       const title = several ? `RANK ${lane.rank} \u00b7 ${TITLES[group]}` : TITLES[group];
       layout.titles.push({ text: title, y, group, rank: lane.rank });
-      y += Math.round(h.group * 0.62);
+      y += round(h.group * 0.62);
     } else {
       y += group === "threads" ? h.betweenThreads : h.betweenStreams;
     }
@@ -112,7 +113,7 @@ function placed(index: Index, order: Order, h: Heights, measure: Measure): Layou
 }
 
 function rowOf(lane: Lane, number: number, top: number, half: number, order: Order): LaneRow {
-  const subs = order === "logical" ? 1 : Math.max(lane.subs, 1);
+  const subs = order === "logical" ? 1 : max(lane.subs, 1);
   const pitch = 2 * half + (half < 8 ? 2 : 4);
   return {
     lane: number,
@@ -133,7 +134,7 @@ export function cut(text: string, most: number, measure: (text: string) => numbe
   if (text.length < 400 && measure(text) <= most) return text;
   let letters = [...text.slice(0, 400)];
   while (letters.length && measure(letters.join("") + "\u2026") > most) {
-    letters = letters.slice(0, Math.floor(letters.length * 0.9));
+    letters = letters.slice(0, floor(letters.length * 0.9));
   }
   return letters.join("") + "\u2026";
 }
@@ -142,7 +143,7 @@ export function cut(text: string, most: number, measure: (text: string) => numbe
 function gutterOf(layout: Layout, measure: Measure): number {
   const names = layout.rows.map((row) => measure(row.name, LANE_FONT));
   const titles = layout.titles.map((title) => measure(title.text, GROUP_FONT));
-  return Math.ceil(PAD + Math.max(LEAST_GUTTER, ...names, ...titles) + 14);
+  return ceil(PAD + max(LEAST_GUTTER, ...names, ...titles) + 14);
 }
 
 /** The row of a lane. */
@@ -153,7 +154,7 @@ export function rowOfLane(layout: Layout, lane: number): LaneRow | null {
 
 /** The middle of a sub-row. */
 export function middle(row: LaneRow, sub: number): number {
-  return row.y + Math.min(sub, row.subs - 1) * row.pitch;
+  return row.y + min(sub, row.subs - 1) * row.pitch;
 }
 
 /** The row at a height, within a few pixels, and which of its sub-rows. */
@@ -161,10 +162,10 @@ export function rowAt(layout: Layout, y: number, reach: number): { row: LaneRow;
   let best: { row: LaneRow; sub: number } | null = null;
   let least = reach;
   for (const row of layout.rows) {
-    const far = Math.max(row.top - y, y - row.bottom, 0);
+    const far = max(row.top - y, y - row.bottom, 0);
     if (far <= least) {
-      const sub = Math.floor((y - row.top) / row.pitch);
-      best = { row, sub: Math.min(Math.max(sub, 0), row.subs - 1) };
+      const sub = floor((y - row.top) / row.pitch);
+      best = { row, sub: min(max(sub, 0), row.subs - 1) };
       least = far;
     }
   }

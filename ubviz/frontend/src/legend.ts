@@ -2,15 +2,20 @@
 
 import { make } from "./dom";
 import { legendEntries, paintSwatch, type Seen } from "./draw";
+import { max, round } from "./numbers";
+import { kept } from "./kept";
 import type { Palette } from "./theme";
 import type { Wire } from "./wire";
 import { visible } from "./words";
 
 const TALL = 16;
 const WIDE = 28;
+const MOST_KNOWN = 200;
 
 export class Legend {
   readonly element = make("ul.legend", { "aria-label": "Legend" });
+  /** Entries that were shown before: letters come and go as one zooms. */
+  readonly #known = new Map<string, HTMLElement>();
   #shown = "";
   #tallest = 0;
   #room = "";
@@ -22,13 +27,19 @@ export class Legend {
     if (room !== this.#room) this.#tallest = 0;
     this.#room = room;
     if (key !== this.#shown) {
-      const entries = legendEntries(seen, palette);
-      this.element.replaceChildren(...entries.map((each) => entryOf(each, palette, dpr)));
+      const entries = legendEntries(seen);
+      this.element.replaceChildren(...entries.map((each) => this.#entryOf(each, palette, dpr)));
     }
     this.#shown = key;
     this.element.style.minHeight = "";
-    this.#tallest = Math.max(this.#tallest, this.element.offsetHeight);
+    this.#tallest = max(this.#tallest, this.element.offsetHeight);
     this.element.style.minHeight = `${this.#tallest}px`;
+  }
+
+  #entryOf(each: Entry, palette: Palette, dpr: number): HTMLElement {
+    const key = JSON.stringify([each, palette.name, dpr]);
+    if (this.#known.size > MOST_KNOWN) this.#known.clear();
+    return kept(this.#known, key, () => entryOf(each, palette, dpr));
   }
 }
 
@@ -42,8 +53,8 @@ interface Entry {
 function entryOf(each: Entry, palette: Palette, dpr: number): HTMLElement {
   const wide = each.wide ?? WIDE;
   const canvas = make("canvas", { "aria-hidden": "true" });
-  canvas.width = Math.round(wide * dpr);
-  canvas.height = Math.round(TALL * dpr);
+  canvas.width = round(wide * dpr);
+  canvas.height = round(TALL * dpr);
   canvas.style.width = `${wide}px`;
   canvas.style.height = `${TALL}px`;
   const ctx = canvas.getContext("2d");

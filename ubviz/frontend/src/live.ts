@@ -2,6 +2,7 @@
 
 import { atEnd, make } from "./dom";
 import { duration } from "./format";
+import { abs, ceil, floor, max } from "./numbers";
 import type { Range } from "./range";
 
 const SETTLED_MS = 150;
@@ -29,11 +30,11 @@ export class Live {
 export function rangeWords(old: Range, now: Range, origin_ns: number): string | null {
   const length = now[1] - now[0];
   if (old[0] === now[0] && old[1] === now[1]) return null;
-  if (Math.abs(length - (old[1] - old[0])) > 1e-6 * length + 2) return `zoomed to ${duration(length)}`;
+  if (abs(length - (old[1] - old[0])) > 1e-6 * length + 2) return `zoomed to ${duration(length)}`;
   return `moved to ${duration(now[0] - origin_ns)}`;
 }
 
 export function columnWords(columns: Range): string {
-  const first = Math.max(Math.floor(columns[0]), 0) + 1;
-  return `trace events ${first} to ${Math.max(Math.ceil(columns[1]), first)}`;
+  const first = max(floor(columns[0]), 0) + 1;
+  return `trace events ${first} to ${max(ceil(columns[1]), first)}`;
 }

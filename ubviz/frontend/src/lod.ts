@@ -7,6 +7,7 @@
  */
 
 import { gallop, GROUP, loadsOf, lower, upper, type Bars, type Loads } from "./columns";
+import { floor, max, min } from "./numbers";
 
 /** The device pixels of a row: where the first begins, and how long one lasts. */
 export interface Grid {
@@ -116,7 +117,7 @@ export function collect(
       narrow = ++b;
     }
   }
-  addRows(adding, blocks[narrow], blocks[Math.min(b, last)]);
+  addRows(adding, blocks[narrow], blocks[min(b, last)]);
 }
 
 /** Kernels that are narrower on average than a narrow block are loads as well. */
@@ -126,7 +127,7 @@ function wideBlock(adding: Adding, from: number, to: number, least: number): Wid
   if (to - from <= 3) return { bars, from, to, many: false };
   const first = upper(bars.end, grid.start, from, to);
   const past = lower(bars.start, until, first, to);
-  const seen = Math.min(bars.end[to - 1], until) - Math.max(bars.start[from], grid.start);
+  const seen = min(bars.end[to - 1], until) - max(bars.start[from], grid.start);
   const many = (past - first) * least > seen;
   if (many) addRows(adding, first, past);
   return { bars, from, to, many };
@@ -152,11 +153,11 @@ function addRows({ bars, loads, shades, grid, row }: Adding, i: number, to: numb
   if (i < to && start[i] < grid.start) spread(start[i], end[i], grid, shades[of[i++]], row);
   let guess = 1; // pixels hold about as many as their neighbours
   while (i < to) {
-    const p = Math.floor((start[i] - grid.start) / grid.step);
+    const p = floor((start[i] - grid.start) / grid.step);
     if (p >= grid.count) return;
     const edge = grid.start + (p + 1) * grid.step;
     const past = gallop(end, edge, i, to, guess);
-    guess = Math.max(past - i, 1);
+    guess = max(past - i, 1);
     if (past > i) addWhole(loads, shades, i, past, grid.step, p, row);
     // One that begins on the edge itself, by rounding, must not stop us for ever.
     if (past < to && (start[past] < edge || past === i)) {
@@ -202,18 +203,19 @@ function addWhole(
 
 /** Add one span, pixel by pixel. */
 function spread(a: number, b: number, grid: Grid, shade: Shade, row: LoadRow): void {
-  a = Math.max(a, grid.start);
-  b = Math.min(b, grid.start + grid.count * grid.step);
-  for (let p = Math.floor((a - grid.start) / grid.step); a < b && p < grid.count; p++) {
-    const edge = Math.max(Math.min(b, grid.start + (p + 1) * grid.step), a);
-    row.add(p, (edge - a) / grid.step, shade);
-    a = edge;
+  a = max(a, grid.start);
+  b = min(b, grid.start + grid.count * grid.step);
+  const { start, step, count } = grid;
+  for (let p = floor((a - start) / step); a < b && p < count; p++) {
+    const edge = min(b, start + (p + 1) * step);
+    row.add(p, (edge - a) / step, shade);
+    if (edge > a) a = edge;
   }
 }
 
 /** A pixel that is hardly busy is still seen; from there on shade follows load. */
 export function opacity(load: number): number {
-  return load <= 0 ? 0 : Math.min(0.35 + 0.65 * load, 1);
+  return load <= 0 ? 0 : min(0.35 + 0.65 * load, 1);
 }
 
 /** Runs of pixels in which all load is communication; pixels without load do not end a run. */

@@ -6,6 +6,7 @@
 import { lower, upper } from "./columns";
 import type { Layout, Measure } from "./layout";
 import type { Logical } from "./model";
+import { ceil, floor, max, min } from "./numbers";
 import { clean, NOTE_FONT, SMALL_FONT } from "./text";
 
 export interface ColumnScale {
@@ -43,11 +44,11 @@ function wideOf(logical: Logical, i: number, measure: Measure): number {
     case "chip":
     case "outline":
     case "launch":
-      return Math.max(measure(text, SMALL_FONT) + (logical.cls[i] === "comm" ? 24 : 15), LEAST_CHIP);
+      return max(measure(text, SMALL_FONT) + (logical.cls[i] === "comm" ? 24 : 15), LEAST_CHIP);
     case "gate":
       return LEAST_MARK;
     default:
-      return Math.max(measure(text, NOTE_FONT), LEAST_MARK);
+      return max(measure(text, NOTE_FONT), LEAST_MARK);
   }
 }
 
@@ -57,7 +58,7 @@ function place(edges: Float64Array, column: number): number {
   const average = last ? edges[last] / last : LEAST_CHIP;
   if (column <= 0 || last === 0) return column * average;
   if (column >= last) return edges[last] + (column - last) * average;
-  const i = Math.floor(column);
+  const i = floor(column);
   return edges[i] + (column - i) * (edges[i + 1] - edges[i]);
 }
 
@@ -81,7 +82,7 @@ export function columnScale(
   const edges = edgesOf(logical, measure);
   const left = layout.gutter;
   const v0 = place(edges, columns[0]);
-  const k = (right - left) / Math.max(place(edges, columns[1]) - v0, 1);
+  const k = (right - left) / max(place(edges, columns[1]) - v0, 1);
   return {
     k,
     left,
@@ -89,9 +90,9 @@ export function columnScale(
     x: (column) => left + (place(edges, column) - v0) * k,
     column: (x) => columnAt(edges, v0 + (x - left) / k),
     half: (column) => {
-      const i = Math.min(Math.max(Math.floor(column), 0), Math.max(edges.length - 2, 0));
+      const i = min(max(floor(column), 0), max(edges.length - 2, 0));
       const wide = (edges[i + 1] ?? LEAST_CHIP) - (edges[i] ?? 0) - GAP;
-      return (wide * Math.min(k, 1)) / 2;
+      return (wide * min(k, 1)) / 2;
     },
   };
 }
@@ -106,7 +107,7 @@ export function columnsFrom(
   const edges = edgesOf(logical, measure);
   const last = edges.length - 1;
   const to = columnAt(edges, place(edges, from) + room);
-  return to <= last ? [from, to] : [Math.max(columnAt(edges, place(edges, last) - room), 0), last];
+  return to <= last ? [from, to] : [max(columnAt(edges, place(edges, last) - room), 0), last];
 }
 
 // ---- columns and time
@@ -121,7 +122,7 @@ function timesOf(logical: Logical): Float64Array {
   let times = latest.get(logical);
   if (!times) {
     times = Float64Array.from(logical.t);
-    for (let i = 1; i < times.length; i++) times[i] = Math.max(times[i], times[i - 1]);
+    for (let i = 1; i < times.length; i++) times[i] = max(times[i], times[i - 1]);
     latest.set(logical, times);
   }
   return times;
@@ -143,7 +144,7 @@ export function columnsOf(logical: Logical, range: readonly [number, number]): [
 /** How far t is on the way from column i to the next. */
 function share(times: Float64Array, i: number, t: number): number {
   const gap = times[i + 1] - times[i];
-  return gap > 0 ? Math.min((t - times[i]) / gap, 1) : 0;
+  return gap > 0 ? min((t - times[i]) / gap, 1) : 0;
 }
 
 /** The time that stands for some columns. */
@@ -155,13 +156,13 @@ function timeAt(logical: Logical, column: number): number {
   const times = timesOf(logical);
   const last = times.length - 1;
   if (last < 0) return 0;
-  const c = Math.min(Math.max(column - 0.5, 0), last);
-  const i = Math.min(Math.floor(c), Math.max(last - 1, 0));
+  const c = min(max(column - 0.5, 0), last);
+  const i = min(floor(c), max(last - 1, 0));
   return last === 0 ? times[0] : times[i] + (c - i) * (times[i + 1] - times[i]);
 }
 
 /** Which columns are seen, with a margin for what reaches in from the sides. */
 export function seenColumns(logical: Logical, columns: readonly [number, number]): [number, number] {
   const n = logical.row.length;
-  return [Math.max(Math.floor(columns[0]) - 1, 0), Math.min(Math.ceil(columns[1]) + 1, n)];
+  return [max(floor(columns[0]) - 1, 0), min(ceil(columns[1]) + 1, n)];
 }

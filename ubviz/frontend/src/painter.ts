@@ -6,6 +6,7 @@ import { paintLogical, paintOverlay, paintWall, type Front, type Picture, type S
 import { same } from "./link";
 import { columnScale, columnsFrom, columnsOf } from "./logical";
 import type { Logical, Order } from "./model";
+import { ceil, floor, max } from "./numbers";
 import type { Range } from "./range";
 import { Scale } from "./scale";
 import type { Scene } from "./scene";
@@ -40,14 +41,14 @@ export class Painter {
   base(scene: Scene, { order, range, palette, width }: Shown): Picture & { seen: Seen } {
     const { stage, base, front, root } = this.shell;
     const layout = scene.layout(order);
-    const height = Math.ceil(layout.height);
+    const height = ceil(layout.height);
     const dpr = density(width, height);
     styled(stage, "height", `${height}px`);
     styled(root, "--ubviz-gutter", `${layout.gutter}px`);
     sized(base, width, height, dpr);
     sized(front, width, height, dpr);
     const ctx = this.#contextOf(base);
-    const scale = new Scale(range, layout.gutter, Math.max(width - PAD, layout.gutter + 1));
+    const scale = new Scale(range, layout.gutter, max(width - PAD, layout.gutter + 1));
     const picture = { ctx, data: scene.data, layout, palette, scale, width, height, dpr };
     this.picture = picture;
     const { logical } = scene;
@@ -65,7 +66,7 @@ export class Painter {
     const key = JSON.stringify([range, columns, width]);
     if (this.#known?.key === key && this.#known.scene === scene) return this.#known.axis;
     const layout = scene.layout(order);
-    const right = Math.max(width - PAD, layout.gutter + 1);
+    const right = max(width - PAD, layout.gutter + 1);
     const axis = columns
       ? orderAxis(columnScale(logical!, layout, columns, right, scene.measure), columns, logical!)
       : clockAxis(new Scale(range, layout.gutter, right), scene.index);
@@ -103,13 +104,14 @@ export class Painter {
     const { logical } = scene;
     if (!this.entering || !logical) return;
     this.entering = false;
-    const [first, last] = columnsOf(logical, range);
+    const [begin, last] = columnsOf(logical, range);
+    const first = floor(begin); // half a chip says nothing
     const room = width - PAD - scene.layout("logical").gutter;
-    const fitting = (from: number) => columnsFrom(logical, Math.max(from, first), room, scene.measure);
+    const fitting = (from: number) => columnsFrom(logical, max(from, first), room, scene.measure);
     let [from, to] = fitting(first);
     const at = item ? columnsOfItem(item, logical)[0] : first;
     if (at > to && at <= last) [from, to] = fitting(at - (to - from) / 2);
-    this.#columns = { time: range, columns: to < last ? [from, to] : [Math.max(from, first), last] };
+    this.#columns = { time: range, columns: to < last ? [from, to] : [max(from, first), last] };
   }
 
   /** The columns last gone to while they stand for the range (several share a moment), else the range's. */

@@ -3,6 +3,7 @@
  * any zoom.
  */
 
+import { abs, max, min, round } from "./numbers";
 import { channels } from "./theme";
 
 /** Pitch and thickness of the stripes, measured along x + y; and of the dots. */
@@ -17,14 +18,14 @@ const tiles = new Map<string, CanvasPattern>();
 
 /** Stripes at 45 degrees, to be laid over a filled box: communication. */
 export function hatch(ctx: CanvasRenderingContext2D, colour: string, dpr: number): CanvasPattern {
-  const size = Math.max(Math.round(PITCH * dpr), 3);
+  const size = max(round(PITCH * dpr), 3);
   const thick = THICK * dpr * (size / (PITCH * dpr));
   return tile(ctx, `hatch ${colour} ${dpr}`, colour, size, size, dpr, 0.36, (x, y) => (x + y) % size < thick);
 }
 
 /** A calm field of dots: in flight. */
 export function dots(ctx: CanvasRenderingContext2D, colour: string, dpr: number): CanvasPattern {
-  const half = Math.max(Math.round((DOTS * dpr) / 2), 2);
+  const half = max(round((DOTS * dpr) / 2), 2);
   const size = 2 * half;
   const r = DOT * dpr;
   return tile(
@@ -36,14 +37,14 @@ export function dots(ctx: CanvasRenderingContext2D, colour: string, dpr: number)
     dpr,
     0.8,
     (x, y) =>
-      Math.abs(x - half) + Math.abs(y - half) < r * 1.25 ||
-      Math.min(x, size - x) + Math.abs(y - half - size) < r * 1.25,
+      abs(x - half) + abs(y - half) < r * 1.25 ||
+      min(x, size - x) + abs(y - half - size) < r * 1.25,
   );
 }
 
 /** The dots of a waiting line; what is filled with it is as high as the line is thick. */
 export function dashes(ctx: CanvasRenderingContext2D, colour: string, dpr: number): CanvasPattern {
-  const on = Math.max(Math.round(DASH * dpr), 1);
+  const on = max(round(DASH * dpr), 1);
   return tile(ctx, `dash ${colour} ${dpr}`, colour, 2 * on, 1, dpr, 1, (x) => x < on);
 }
 
@@ -67,7 +68,7 @@ function tile(
   const [red, green, blue] = channels(colour);
   for (let y = 0; y < h; y++) {
     for (let x = 0; x < w; x++) {
-      image.data.set([red, green, blue, Math.round(255 * alpha * covered(x, y, inside))], 4 * (y * w + x));
+      image.data.set([red, green, blue, round(255 * alpha * covered(x, y, inside))], 4 * (y * w + x));
     }
   }
   own.putImageData(image, 0, 0);

@@ -1,6 +1,7 @@
 /** Pointer and wheel on the stage: hover, click, drag, pinch. Says what is meant, in pixels of the stage. */
 
 import { atEnd, listen } from "./dom";
+import { abs, max, min } from "./numbers";
 
 export interface Gestures {
   hover(x: number, y: number): void;
@@ -22,7 +23,7 @@ interface Point {
 }
 
 /** Fingers that all but touch would zoom without bounds. */
-const apart = (a: Point, b: Point) => Math.max(Math.hypot(a.x - b.x, a.y - b.y), 8);
+const apart = (a: Point, b: Point) => max(Math.hypot(a.x - b.x, a.y - b.y), 8);
 
 export function listenToPointer(stage: HTMLElement, gestures: Gestures, signal: AbortSignal): void {
   const held = new Map<number, Point>();
@@ -34,10 +35,13 @@ export function listenToPointer(stage: HTMLElement, gestures: Gestures, signal: 
     const box = stage.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
+  const hover = () => {
+    if (at && held.size === 0) gestures.hover(at.x, at.y);
+  };
   const hoverSoon = () => {
     frame ||= requestAnimationFrame(() => {
       frame = 0;
-      if (at && held.size === 0) gestures.hover(at.x, at.y);
+      hover();
     });
   };
   atEnd(signal, () => cancelAnimationFrame(frame));
@@ -62,7 +66,7 @@ export function listenToPointer(stage: HTMLElement, gestures: Gestures, signal: 
     const now = place(event);
     if (!old) {
       at = event.pointerType === "touch" ? null : now;
-      return hoverSoon();
+      return hover(); // at once: browsers send one movement a frame, right before they draw it
     }
     way += Math.hypot(now.x - old.x, now.y - old.y);
     if (way >= STILL && !stage.classList.contains("ubviz-dragging")) {
@@ -99,18 +103,18 @@ export function listenToPointer(stage: HTMLElement, gestures: Gestures, signal: 
     const unit = event.deltaMode === 0 ? 1 : event.deltaMode === 1 ? LINE : stage.clientHeight;
     const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
     const pinch = event.ctrlKey || event.metaKey;
-    if (!pinch && (event.shiftKey || Math.abs(dx) > Math.abs(dy))) {
+    if (!pinch && (event.shiftKey || abs(dx) > abs(dy))) {
       event.preventDefault();
-      gestures.pan(-(Math.abs(dx) > Math.abs(dy) ? dx : dy));
+      gestures.pan(-(abs(dx) > abs(dy) ? dx : dy));
       hoverSoon(); // something else is under the pointer now
     } else if (pinch || stage.matches(":focus")) {
       event.preventDefault();
-      gestures.zoom(Math.exp(-clamp(dy, 160) * (Math.abs(dy) < 20 && pinch ? 0.01 : 0.002)), place(event).x);
+      gestures.zoom(Math.exp(-clamp(dy, 160) * (abs(dy) < 20 && pinch ? 0.01 : 0.002)), place(event).x);
       hoverSoon();
     }
   }, signal, { passive: false });
 }
 
 function clamp(value: number, most: number): number {
-  return Math.min(Math.max(value, -most), most);
+  return min(max(value, -most), most);
 }

@@ -1,5 +1,7 @@
 /** Ranges that are shown, as numbers: of nanoseconds by the clock, of columns in logical order. */
 
+import { max, min } from "./numbers";
+
 export type Range = readonly [number, number];
 
 /** Two finite numbers in order, else the fallback: what Python sets is shown as it is where it can be. */
@@ -16,11 +18,11 @@ const MOST = 1.125;
  * than the old one's was (Python may have set that anywhere; going back from there must not jump).
  */
 export function within(range: Range, old: Range, all: Range): Range {
-  const longest = Math.max((all[1] - all[0]) * MOST, old[1] - old[0]);
-  const length = Math.min(range[1] - range[0], longest);
+  const longest = max((all[1] - all[0]) * MOST, old[1] - old[0]);
+  const length = min(range[1] - range[0], longest);
   const was = (old[0] + old[1]) / 2;
   const middle = (range[0] + range[1]) / 2;
-  const kept = Math.min(Math.max(middle, Math.min(all[0], was)), Math.max(all[1], was));
+  const kept = min(max(middle, min(all[0], was)), max(all[1], was));
   const start = length === range[1] - range[0] && kept === middle ? range[0] : kept - length / 2;
   return [start, start + length];
 }
@@ -31,7 +33,7 @@ export function revealed(range: Range, from: number, to: number): Range {
   const edge = (b - a) * 0.04;
   if (from >= a && to <= b) return range;
   if (to - from > b - a - 2 * edge) {
-    const seen = Math.min(to, b) - Math.max(from, a);
+    const seen = min(to, b) - max(from, a);
     return seen > (b - a) * 0.3 ? range : moved(range, from - edge - a);
   }
   return moved(range, from < a ? from - edge - a : to + edge - b);
@@ -44,13 +46,13 @@ export function moved(range: Range, by: number): Range {
 /** A tenth of room on both sides of [from, to]; a moment is shown in the middle of at most `around`. */
 export function framed(range: Range, from: number, to: number, around: number): Range {
   if (to > from) return [from - (to - from) * 0.1, to + (to - from) * 0.1];
-  const half = Math.min(range[1] - range[0], around) / 2;
+  const half = min(range[1] - range[0], around) / 2;
   return [from - half, from + half];
 }
 
 /** `factor` times as close, with `at` where it was; closer than `least` only if it was already. */
 export function zoomed(range: Range, factor: number, at: number, least: number): Range {
-  const length = Math.max((range[1] - range[0]) / factor, Math.min(least, range[1] - range[0]));
+  const length = max((range[1] - range[0]) / factor, min(least, range[1] - range[0]));
   const share = (at - range[0]) / (range[1] - range[0]);
   const start = at - share * length;
   return [start, start + length];
@@ -61,7 +63,7 @@ export type Step = readonly [step: number, begin_ns: number, end_ns: number];
 /** The step in the middle of a range, or the nearest to it; null where there are none. */
 export function stepAt(steps: readonly Step[], range: Range): number | null {
   const middle = (range[0] + range[1]) / 2;
-  const away = ([, a, b]: Step) => Math.max(a - middle, middle - b, 0);
+  const away = ([, a, b]: Step) => max(a - middle, middle - b, 0);
   let best: number | null = null;
   steps.forEach((step, i) => {
     if (best === null || away(step) < away(steps[best]!)) best = i;

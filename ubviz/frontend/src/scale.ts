@@ -1,5 +1,7 @@
 /** Nanoseconds to pixels and back: the only place where they meet. */
 
+import { max } from "./numbers";
+
 /** Less than this is not shown: below it there is nothing to see, and doubles lose their grip on it. */
 export const LEAST_NS = 20;
 
@@ -15,8 +17,8 @@ export class Scale {
     readonly right: number,
   ) {
     this.start = range[0];
-    this.end = Math.max(range[1], range[0] + 1);
-    this.k = Math.max(right - left, 1) / (this.end - this.start);
+    this.end = max(range[1], range[0] + 1);
+    this.k = max(right - left, 1) / (this.end - this.start);
   }
 
   get room(): number {

@@ -1,6 +1,7 @@
 /** One recording as it has come to this page: its index, its way to the kernel, its columns, its lanes. */
 
 import { Data } from "./data";
+import { kept } from "./kept";
 import { layoutOf, type Layout, type Measure } from "./layout";
 import type { Facts, Index, Logical, Model, Order } from "./model";
 import { open, type Wire } from "./wire";
@@ -13,9 +14,7 @@ export class Scene {
   constructor(readonly index: Index, readonly wire: Wire, readonly data: Data, readonly measure: Measure) {}
 
   layout(order: Order): Layout {
-    const known = this.#layouts.get(order) ?? layoutOf(this.index, order, this.measure);
-    this.#layouts.set(order, known);
-    return known;
+    return kept(this.#layouts, order, () => layoutOf(this.index, order, this.measure));
   }
 
   /** Fetch the block of logical order, once. */

@@ -1,5 +1,7 @@
 /** Outlines that all pictures share; each adds itself to the current path, unless it says that it paints. */
 
+import { min } from "./numbers";
+
 type Ctx = CanvasRenderingContext2D;
 
 /** A rectangle, its corners rounded on the sides asked for (a span that is cut off stays square there). */
@@ -13,7 +15,7 @@ export function rectangle(
   left = true,
   right = true,
 ): void {
-  const r = Math.min(radius, (x1 - x0) / 2, (y1 - y0) / 2);
+  const r = min(radius, (x1 - x0) / 2, (y1 - y0) / 2);
   if (r <= 0.3) {
     ctx.rect(x0, y0, x1 - x0, y1 - y0);
     return;

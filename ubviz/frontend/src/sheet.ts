@@ -5,8 +5,12 @@
 
 import type { Picture, Seen } from "./draw";
 import type { Measure } from "./layout";
+import { max, round } from "./numbers";
 import { dashes, hatch } from "./patterns";
-import { CAP, clean, measureBy, Room } from "./text";
+import { rectangle } from "./shapes";
+import { CAP, clean, measureBy, NOTE_FONT, Room, SMALL } from "./text";
+
+type Box = Parameters<typeof rectangle> extends [unknown, ...infer Rest] ? Rest : never;
 
 export class Sheet {
   readonly ctx: CanvasRenderingContext2D;
@@ -59,17 +63,40 @@ export class Sheet {
 
   /** To the nearest edge between device pixels. */
   snap(v: number): number {
-    return Math.round(v * this.p.dpr) / this.p.dpr;
+    return round(v * this.p.dpr) / this.p.dpr;
   }
 
   /** One device pixel at least. */
   thin(width: number): number {
-    return Math.max(Math.round(width * this.p.dpr), 1) / this.p.dpr;
+    return max(round(width * this.p.dpr), 1) / this.p.dpr;
   }
 
   /** Narrower shapes are plain rectangles: corners would not be seen. */
   get leastRound(): number {
     return this.crowded ? 32 : 9;
+  }
+
+  rect(colour: string | CanvasPattern, x: number, y: number, wide: number, high: number): void {
+    this.ctx.fillStyle = colour;
+    this.ctx.fillRect(x, y, wide, high);
+  }
+
+  /** A filled rectangle with rounded corners: what `rectangle` takes. */
+  rounded(colour: string, ...box: Box): void {
+    this.ctx.fillStyle = colour;
+    this.ctx.beginPath();
+    rectangle(this.ctx, ...box);
+    this.ctx.fill();
+  }
+
+  /** A note round x, where there is room for it; `ground`: how much behind it is cleared. */
+  note(text: string, x: number, y: number, around: number, ground: number, colour: string): boolean {
+    const half = this.measure(text, NOTE_FONT) / 2;
+    if (!this.room.free(x - half - around, y - 7, x + half + around, y + 7)) return false;
+    this.room.take(x - half, y - 7, x + half, y + 7);
+    if (ground) this.rect(this.p.palette.background, x - half - 5, y - ground / 2, 2 * half + 10, ground);
+    this.text(text, x, y, NOTE_FONT, SMALL, colour, 0.5);
+    return true;
   }
 
   /** Draw only within the plot, a little beyond its sides. */

@@ -1,6 +1,7 @@
 /** The canvases and what is round them: as many pixels as the screen has, the theme as CSS properties. */
 
 import { atEnd } from "./dom";
+import { floor, min, round } from "./numbers";
 import type { Palette } from "./theme";
 
 /** Browsers draw nothing at all on a canvas that is larger. */
@@ -8,12 +9,12 @@ const MOST_PIXELS = 16_000;
 
 /** How many pixels of the canvas a pixel of the page has. */
 export function density(width: number, height: number): number {
-  return Math.min(globalThis.devicePixelRatio || 1, MOST_PIXELS / width, MOST_PIXELS / height);
+  return min(globalThis.devicePixelRatio || 1, MOST_PIXELS / width, MOST_PIXELS / height);
 }
 
 /** Sizing clears a canvas, so only where it changes. */
 export function sized(canvas: HTMLCanvasElement, width: number, height: number, dpr: number): void {
-  const [w, h] = [Math.round(width * dpr), Math.round(height * dpr)];
+  const [w, h] = [round(width * dpr), round(height * dpr)];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
   styled(canvas, "width", `${width}px`);
   styled(canvas, "height", `${height}px`);
@@ -41,7 +42,7 @@ export function coloured(root: HTMLElement, palette: Palette): void {
 export function watchSize(element: HTMLElement, changed: (width: number) => void, signal: AbortSignal): void {
   const observer = new ResizeObserver((entries) => {
     const last = entries[entries.length - 1];
-    if (last) changed(Math.floor(last.contentRect.width));
+    if (last) changed(floor(last.contentRect.width));
   });
   observer.observe(element);
   atEnd(signal, () => observer.disconnect());
@@ -49,7 +50,7 @@ export function watchSize(element: HTMLElement, changed: (width: number) => void
     if (signal.aborted) return;
     const query = globalThis.matchMedia(`(resolution: ${globalThis.devicePixelRatio || 1}dppx)`);
     const other = () => {
-      changed(Math.floor(element.clientWidth));
+      changed(floor(element.clientWidth));
       watchDensity();
     };
     query.addEventListener("change", other, { once: true, signal });

@@ -1,6 +1,7 @@
 /** Fonts, how wide a text is, and where there is still room for one: a text fits, or is not there. */
 
 import type { Measure } from "./layout";
+import { max, min } from "./numbers";
 
 const FAMILY =
   'Inter, "Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
@@ -55,45 +56,41 @@ export function clean(text: string): string {
  * What is taken of the sheet: boxes in a coarse grid, so that asking stays quick where there are thousands.
  */
 export class Room {
-  private readonly cells = new Map<number, number[]>();
+  private readonly columns: number;
+  private readonly cells: number[][] = [];
   private readonly boxes: number[] = [];
 
   constructor(
     private readonly width: number,
     private readonly height: number,
-  ) {}
+  ) {
+    this.columns = (width >> 6) + 1;
+  }
 
   take(x0: number, y0: number, x1: number, y1: number): void {
     const number = this.boxes.length;
     this.boxes.push(x0, y0, x1, y1);
-    this.each(x0, y0, x1, y1, (key) => {
-      const cell = this.cells.get(key);
-      if (cell) cell.push(number);
-      else this.cells.set(key, [number]);
-      return true;
-    });
+    const { columns, width, height, cells } = this;
+    const inside = (v: number, most: number) => min(max(v, 0), most);
+    const [left, right] = [inside(x0, width) >> 6, inside(x1, width) >> 6];
+    for (let row = inside(y0, height) >> 4; row <= inside(y1, height) >> 4; row++) {
+      for (let at = row * columns + left; at <= row * columns + right; at++) (cells[at] ??= []).push(number);
+    }
   }
 
   /** Whether a box lies on the sheet, and on nothing that was taken. */
   free(x0: number, y0: number, x1: number, y1: number): boolean {
     if (x0 < 0 || y0 < 0 || x1 > this.width || y1 > this.height) return false;
-    const b = this.boxes;
-    return this.each(x0, y0, x1, y1, (key) =>
-      (this.cells.get(key) ?? []).every(
-        (n) => x1 <= b[n] || x0 >= b[n + 2] || y1 <= b[n + 1] || y0 >= b[n + 3],
-      ),
-    );
-  }
-
-  private each(x0: number, y0: number, x1: number, y1: number, use: (key: number) => boolean): boolean {
-    const left = Math.floor(Math.max(x0, 0) / 64);
-    const right = Math.floor(Math.min(x1, this.width) / 64);
-    const bottom = Math.floor(Math.min(y1, this.height) / 16);
-    for (let row = Math.floor(Math.max(y0, 0) / 16); row <= bottom; row++) {
-      for (let column = left; column <= right; column++) {
-        if (!use(row * 4096 + column)) return false;
+    const { boxes, cells, columns } = this;
+    for (let row = y0 >> 4; row <= y1 >> 4; row++) {
+      for (let at = row * columns + (x0 >> 6); at <= row * columns + (x1 >> 6); at++) {
+        for (const n of cells[at] ?? NONE) {
+          if (x1 > boxes[n] && x0 < boxes[n + 2] && y1 > boxes[n + 1] && y0 < boxes[n + 3]) return false;
+        }
       }
     }
     return true;
   }
 }
+
+const NONE: readonly number[] = [];

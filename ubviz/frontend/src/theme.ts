@@ -1,6 +1,8 @@
 /** The colours, as in ubviz/view/palette.py: a microbatch is a colour, a kind of work is a pattern. */
 
+import { kept } from "./kept";
 import type { ThemeName } from "./model";
+import { round } from "./numbers";
 
 export interface Palette {
   name: ThemeName;
@@ -69,19 +71,10 @@ function palette(colours: Colours): Palette {
         contrast(ON_DARK, colour) >= contrast(ON_LIGHT, colour) ? ON_DARK : ON_LIGHT,
       ),
     tint: (colour, share) => {
-      let known = tints.get(share);
-      if (!known) tints.set(share, (known = new Map()));
+      const known = kept(tints, share, () => new Map<string, string>());
       return kept(known, colour, () => mix(colour, colours.background, share));
     },
   };
-}
-
-function kept(known: Map<string, string>, key: string, make: () => string): string {
-  const old = known.get(key);
-  if (old !== undefined) return old;
-  const made = make();
-  known.set(key, made);
-  return made;
 }
 
 /** Red, green and blue, 0 to 255. */
@@ -93,7 +86,7 @@ export function channels(colour: string): [number, number, number] {
 /** `share` of the first colour, the rest of the other. */
 export function mix(colour: string, other: string, share: number): string {
   const b = channels(other);
-  const made = channels(colour).map((a, i) => Math.round(a * share + b[i] * (1 - share)));
+  const made = channels(colour).map((a, i) => round(a * share + b[i] * (1 - share)));
   return "#" + made.map((value) => value.toString(16).padStart(2, "0")).join("");
 }
 
@@ -128,7 +121,14 @@ function themeOfPage(): ThemeName {
   if (code) return /dark$|high-contrast$/.test(code) ? "dark" : "light";
   const colab = document.documentElement.getAttribute("theme");
   if (colab) return colab === "dark" ? "dark" : "light";
-  return globalThis.matchMedia?.("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  return systemIsDark()?.matches ? "dark" : "light";
+}
+
+let query: MediaQueryList | undefined;
+
+/** Asked several times a picture: a query of the system is not made anew each time. */
+function systemIsDark(): MediaQueryList | undefined {
+  return (query ??= globalThis.matchMedia?.("(prefers-color-scheme: dark)"));
 }
 
 /** Call back when the page or the system may have changed its theme. */
@@ -138,5 +138,5 @@ export function watchTheme(changed: () => void, signal: AbortSignal): void {
   watcher.observe(document.body, { attributes: true, attributeFilter: names });
   watcher.observe(document.documentElement, { attributes: true, attributeFilter: ["theme"] });
   signal.addEventListener("abort", () => watcher.disconnect());
-  globalThis.matchMedia?.("(prefers-color-scheme: dark)").addEventListener("change", changed, { signal });
+  systemIsDark()?.addEventListener("change", changed, { signal });
 }

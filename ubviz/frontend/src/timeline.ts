@@ -33,7 +33,7 @@ import { sentence, visible } from "./words";
 
 const LEAST_WIDTH = 40;
 /** While parts are coming a picture is drawn so often at most: each takes time from their coming. */
-const BETWEEN_MS = 200;
+const BETWEEN_MS = 300;
 /** Narrower than this all stands below one another. */
 const NARROW = 700;
 

@@ -4,6 +4,7 @@ import type { Data, Item } from "./data";
 import { follow } from "./fields";
 import { make } from "./dom";
 import type { Index } from "./model";
+import { max, min, round } from "./numbers";
 import { belongsTo, cut, nameOf, timesOf, waitOf } from "./words";
 
 const AWAY = 14;
@@ -43,8 +44,8 @@ export class Tip {
     const size = [this.element.offsetWidth, this.element.offsetHeight] as const;
     const left = x + AWAY + size[0] + EDGE > room[0] ? x - AWAY - size[0] : x + AWAY;
     const top = y + AWAY + size[1] + EDGE > room[1] ? y - AWAY - size[1] : y + AWAY;
-    const kept = (at: number, i: 0 | 1) => Math.max(Math.min(at, room[i] - size[i] - EDGE), EDGE);
-    this.element.style.transform = `translate(${Math.round(kept(left, 0))}px, ${Math.round(kept(top, 1))}px)`;
+    const kept = (at: number, i: 0 | 1) => max(min(at, room[i] - size[i] - EDGE), EDGE);
+    this.element.style.transform = `translate(${round(kept(left, 0))}px, ${round(kept(top, 1))}px)`;
   }
 
   hide(): void {

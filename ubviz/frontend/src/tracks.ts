@@ -1,18 +1,11 @@
 /** Tracks: the parts of a recording that belong to one row of one lane, each there or not yet. */
 
 import { barsOf, flowsOf, lower, marksOf, upper, type Bars, type Flows, type Marks } from "./columns";
+import { kept } from "./kept";
 import type { Part, Track } from "./model";
 
 /** Views of one model share the bytes of a block, and so what is made of them. */
 const made = new WeakMap<ArrayBuffer, Bars | Marks | Flows>();
-
-function shared<T extends Bars | Marks | Flows>(bytes: ArrayBuffer, make: () => T): T {
-  const known = made.get(bytes) as T | undefined;
-  if (known) return known;
-  const fresh = make();
-  made.set(bytes, fresh);
-  return fresh;
-}
 
 /** A place in a track. */
 export interface Place<T> {
@@ -31,7 +24,7 @@ abstract class Parts<T extends { rows: number }> {
   protected abstract decode(part: Part, bytes: ArrayBuffer): T;
 
   take(number: number, bytes: ArrayBuffer): T {
-    return (this.chunks[number] = shared(bytes, () => this.decode(this.parts[number], bytes) as never));
+    return (this.chunks[number] = kept(made, bytes, () => this.decode(this.parts[number], bytes) as never) as never);
   }
 
   /** What of the track has come and touches a stretch of time. */

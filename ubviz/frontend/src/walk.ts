@@ -3,6 +3,7 @@
 import type { Axis } from "./axis";
 import type { Data, Item } from "./data";
 import type { Logical } from "./model";
+import { abs } from "./numbers";
 
 /** Where one is: on an item, or nowhere yet and looking at a position of the axis. */
 export interface Stand {
@@ -64,7 +65,7 @@ function nearestColumn(stand: Stand, logical: Logical, lane: number): Item | nul
   const middle = place(stand) - 0.5;
   let best = -1;
   logical.lane.forEach((each, at) => {
-    if (each === lane && (best < 0 || Math.abs(at - middle) < Math.abs(best - middle))) best = at;
+    if (each === lane && (best < 0 || abs(at - middle) < abs(best - middle))) best = at;
   });
   return best < 0 ? null : stand.data.item(["events", logical.row[best]!]);
 }
