@@ -255,7 +255,7 @@ def test_a_page_holds_every_block_and_asks_nobody(trace: Trace, tmp_path: Path) 
     timeline = Timeline(trace, title="Two <steps>")
     timeline.to_html(tmp_path / "a.html")
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert set(re.findall(r'data-block="([^"]+)"', text)) == set(timeline._payload.keys_outside())
+    assert set(re.findall(r'<script type="text/plain" data-block="([^"]+)"', text)) == set(timeline._payload.keys_outside())
     assert "<title>Two &lt;steps&gt;</title>" in text
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
     assert policy is not None

@@ -32,13 +32,17 @@ const bytes = (base64) => {
   for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
   return new DataView(out.buffer);
 };
-const blocks = new Map();
-for (const element of document.querySelectorAll("script[data-block]")) blocks.set(element.dataset.block, element);
+const whole = new Promise((resolve) => {
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", resolve, { once: true });
+  else resolve();
+});
+const find = (key) => document.querySelector(`script[data-block="${CSS.escape(key)}"]`);
 const state = { hovered: null, _problem: "", ...JSON.parse(text("ubviz-state")), _head: bytes(text("ubviz-head")) };
 const listeners = new Map();
 const fire = (event, ...args) => [...(listeners.get(event) ?? [])].forEach((listener) => listener(...args));
-const answer = (key) => {
-  const element = blocks.get(key);
+const answer = async (key) => {
+  if (!find(key)) await whole; // the rest of the file is still being read
+  const element = find(key);
   if (element) fire("msg:custom", { blocks: [[key, 0, 1]] }, [bytes(element.textContent)]);
   else fire("msg:custom", { refused: [[key, "this file does not hold " + key]] }, []);
 };
@@ -74,12 +78,14 @@ def standalone(payload: Payload, state: dict[str, Any], still: Still, title: str
         f'<main id="ubviz"></main><noscript>{still.img()}</noscript>',
         data_tag("application/json", "ubviz-state", json.dumps(state).replace("<", "\\u003c")),
         data_tag("text/plain", "ubviz-head", in_base64(payload.head())),
+        data_tag("text/plain", "ubviz-widget", script_text(_static("widget.js"))),
+        # async: it begins, and paints, while the blocks that only a click asks for are still being read
+        f'<script type="module" async>{script}</script>',
         *(
             f'<script type="text/plain" data-block="{key}">{in_base64(payload.block(key))}</script>'
             for key in payload.keys_outside()
         ),
-        data_tag("text/plain", "ubviz-widget", script_text(_static("widget.js"))),
-        f'<script type="module">{script}</script></body></html>\n',
+        "</body></html>\n",
     ]
     return "\n".join(parts)
 

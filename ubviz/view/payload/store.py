@@ -31,7 +31,7 @@ from .pack import Part, deflated, pack_spans
 from .rows import ROW_PART, Rows
 from .score import score_of
 
-HEAD_BYTES = 1 << 20
+HEAD_BYTES = 2 << 20
 """Tracks that are smaller than this together come with the index: they are drawn even while the kernel is busy."""
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
