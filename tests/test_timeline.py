@@ -14,9 +14,11 @@ from tests.small import recorded
 from tests.test_payload import long_lane
 from ubviz import Timeline
 from ubviz.errors import BadArgument
-from ubviz.trace import Trace
+from ubviz.trace import Lane, Trace
 from ubviz.trace.build import Builder
 from ubviz.view import timeline as module
+from ubviz.view.paint.numbers import numbers_of_step, numbers_of_window
+from ubviz.view.paint.ticks import duration
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +257,9 @@ def test_a_page_holds_every_block_and_asks_nobody(trace: Trace, tmp_path: Path) 
     timeline = Timeline(trace, title="Two <steps>")
     timeline.to_html(tmp_path / "a.html")
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert set(re.findall(r'<script type="text/plain" data-block="([^"]+)"', text)) == set(timeline._payload.keys_outside())
+    assert set(re.findall(r'<script type="text/plain" data-block="([^"]+)"', text)) == set(
+        timeline._payload.keys_outside()
+    )
     assert "<title>Two &lt;steps&gt;</title>" in text
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
     assert policy is not None
@@ -263,3 +267,58 @@ def test_a_page_holds_every_block_and_asks_nobody(trace: Trace, tmp_path: Path) 
     assert not re.search(r"(src|href)=\"(?!data:)", text)
     timeline.to_html(tmp_path / "b.html")
     assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
+
+
+def test_a_window_has_its_own_numbers(trace: Trace) -> None:
+    start, end = Timeline(trace).view_range
+    part = Timeline(trace, window=(start, start + (end - start) // 4))
+    whole = numbers_of_step(trace, trace.steps[-1])
+    assert f"window {duration((end - start) // 4)}" in part.alt
+    within = numbers_of_window(trace, None, part.view_range)
+    assert within.compute_ns < whole.compute_ns
+    assert part._payload.index["origin_ns"] == start, "the ruler counts from where the step begins"
+
+
+def test_rows_whose_index_was_lost_are_refused(trace: Trace) -> None:
+    timeline = Timeline(trace)
+    spans, events = trace.to_pandas("spans"), trace.to_pandas("events")
+    experts = spans[spans.operation == "experts"]
+    for wrong in (experts.reset_index(drop=True), pd.concat([experts, events.iloc[100:103]])):
+        with pytest.raises(
+            BadArgument, match=r"^select: row \d+ of the DataFrame is not row \d+ of this recording's spans"
+        ):
+            timeline.select(wrong)
+        assert timeline.selection == ()
+
+
+@pytest.mark.parametrize("options, sentence", [
+    ({"lanes": "compute"}, """lanes is a list of lanes, as in ["compute"], not 'compute'"""),
+    ({"lanes": 5}, """lanes is a list of lanes, as in ["compute"], not 5"""),
+    ({"lanes": []}, "lanes names no lane; leave it out to show all on which something is"),
+    ({"title": 5}, "title is a string, not 5"),
+])  # fmt: skip
+def test_wrong_options_are_one_sentence(trace: Trace, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(BadArgument) as caught:
+        Timeline(trace, **options)
+    assert str(caught.value) == sentence
+
+
+def test_a_lane_named_twice_is_one_lane(trace: Trace) -> None:
+    assert len(Timeline(trace, lanes=["compute", "compute"])._payload.lanes) == 1
+
+
+def test_many_lanes_are_not_all_named() -> None:
+    builder = Builder([Lane(n, 1, f"stream {n}", "streams") for n in range(500)])
+    for n in range(500):
+        builder.span(n, n + 5, "kernel", "k", lane=n, rank=1, cls="compute")
+    timeline = Timeline(builder.finish({}))
+    assert timeline.alt.startswith("Timeline of a recording of rank 1 on the lanes stream 0, ")
+    assert "stream 11, and 488 more: " in timeline.alt
+    assert timeline._page_still().words.endswith("There are too many lanes for a still picture.")
+
+
+def test_times_that_a_page_cannot_hold_are_refused() -> None:
+    builder = Builder([Lane(0, 0, "compute", "streams")])
+    builder.span(2**60, 2**60 + 900, "kernel", "k", lane=0, cls="compute")
+    with pytest.raises(BadArgument, match=r"count them from its beginning$"):
+        Timeline(builder.finish({}))

@@ -12,10 +12,11 @@ import numpy as np
 
 from ..errors import BadArgument
 from ..trace.model import Trace
-from .paint.frame import extent, last_complete_step
+from .paint.frame import chosen_lanes, extent, last_complete_step
 from .picture import DPI, Picture, picture
 
 MOST_SPANS = 20_000
+MOST_LANES = 120
 """A still picture of more says nothing, and takes long."""
 
 
@@ -49,6 +50,8 @@ def still(trace: Trace, order: str, shown: Mapping[str, Any], label: str) -> Sti
     """The picture of what a view shows first; too much for a picture is said."""
     if _count(trace, shown) > MOST_SPANS:
         return Still(None, f"{label} There are too many spans for a still picture.")
+    if len(chosen_lanes(trace, shown["lanes"])) > MOST_LANES:
+        return Still(None, f"{label} There are too many lanes for a still picture.")
     try:
         drawn = picture(trace, order=order, **shown)
     except BadArgument:  # a window in which nothing is

@@ -18,11 +18,11 @@ import numpy as np
 import traitlets as t
 
 from ..errors import BadArgument, UbvizError, raised_at
-from ..trace.model import Trace
+from ..trace.model import Lane, Trace
 from . import page
 from .fallback import still
 from .paint.frame import frame_of, last_complete_step
-from .paint.numbers import in_words, numbers_of_step
+from .paint.numbers import in_words, numbers_of_step, numbers_of_window
 from .palette import theme_of
 from .payload import Payload
 from .picture import ORDERS, must_be_trace, whole_text
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
+MOST_NAMED = 12
+"""Lanes that a sentence names."""
 MESSAGE_BYTES = 4_000_000
 """A message to the page holds no more."""
 TABLES = ("spans", "events")
@@ -88,6 +90,8 @@ class Timeline(anywidget.AnyWidget):
             frame_of(trace, step)  # says which steps there are
         if window is not None:
             window = as_range("window", window)
+        if title is not None and not isinstance(title, str):
+            raise BadArgument(f"title is a string, not {title!r}")
         if step is None and window is None:
             step = last_complete_step(trace)
         self._trace = trace
@@ -102,15 +106,22 @@ class Timeline(anywidget.AnyWidget):
     def _say(self, step: int | None, window: tuple[int, int] | None) -> tuple[str, str]:
         """What it is in a few words, and in a sentence for whoever does not see it."""
         lanes = self._payload.lanes
+        ranks = sorted({lane.rank for lane in lanes})
+        of_ranks = (
+            "" if ranks in ([], [0]) else f" of rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"
+        )
         count = f"{len(lanes)} lane{'' if len(lanes) == 1 else 's'}"
         if not lanes:
             return "nothing to draw", "This recording holds nothing that could be drawn."
-        first, rest = in_words(numbers_of_step(self._trace, None if window else step))
-        what = "a window" if window else "a recording" if step is None else f"step {step}"
+        numbers = (
+            numbers_of_window(self._trace, step, window) if window else numbers_of_step(self._trace, step)
+        )
+        first, rest = in_words(numbers)
+        what = ("a window" if window else "a recording" if step is None else f"step {step}") + of_ranks
         words = ", ".join([*([] if step is None or window else [f"step {step}"]), count, first])
         return (
             words,
-            f"Timeline of {what} on the lanes {', '.join(lane.role for lane in lanes)}: {first}, "
+            f"Timeline of {what} on the lanes {named(lanes)}: {first}, "
             + (f"{', '.join(rest)}." if rest else "nothing ran on a stream."),
         )
 
@@ -141,13 +152,13 @@ class Timeline(anywidget.AnyWidget):
 
     @t.validate("theme")
     def _valid_theme(self, proposal: Any) -> str:
-        if proposal["value"] not in ("auto", "light", "dark"):
+        if not isinstance(proposal["value"], str) or proposal["value"] not in ("auto", "light", "dark"):
             raise BadArgument(f'theme must be "auto", "light" or "dark", not {proposal["value"]!r}')
         return str(proposal["value"])
 
     @t.validate("order")
     def _valid_order(self, proposal: Any) -> str:
-        if proposal["value"] not in ORDERS:
+        if not isinstance(proposal["value"], str) or proposal["value"] not in ORDERS:
             raise BadArgument(f'order must be "wall" or "logical", not {proposal["value"]!r}')
         return str(proposal["value"])
 
@@ -155,7 +166,7 @@ class Timeline(anywidget.AnyWidget):
         try:
             table, number = row
             number = int(number)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise BadArgument(f'{who} takes rows like ("spans", 12), not {row!r}') from None
         if table not in TABLES or not 0 <= number < len(getattr(self._trace, table)):
             raise BadArgument(f"{who}: this recording has no row {number} in {table!r}")
@@ -200,10 +211,24 @@ class Timeline(anywidget.AnyWidget):
         >>> timeline.select(spans[spans.operation == "experts"])  # doctest: +SKIP
         """
         rows = [self._valid_row("select", row) for row in rows_of(frame)]
+        self._must_be_rows(frame, rows)
         with self.hold_sync():
             self.selection = tuple(rows)
             if rows:
                 self.view_range = self._round(rows)
+
+    def _must_be_rows(self, frame: pd.DataFrame, rows: Sequence[Row]) -> None:
+        """The index counts rows of this recording: their times must be those of the DataFrame."""
+        import pandas as pd
+
+        for number, (table, row) in enumerate(rows):
+            field = "start_ns" if table == "spans" else "t_ns"
+            said = frame[field].iloc[number] if field in frame.columns else None
+            if pd.isna(said) or int(said) != int(getattr(self._trace, table)[field][row]):
+                raise BadArgument(
+                    f"select: row {row} of the DataFrame is not row {row} of this recording's {table}; keep the index "
+                    "that trace.to_pandas gives, and one table at a time (or the column table of selected())"
+                )
 
     def _round(self, rows: Sequence[Row]) -> tuple[int, int]:
         """The range that holds some rows, with room on either side; the present one where it holds them."""
@@ -291,6 +316,14 @@ class Timeline(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return f"<Timeline: {self._words}>"
+
+
+def named(lanes: Sequence[Lane]) -> str:
+    """The lanes by name; of many, the first and how many more there are."""
+    names = [lane.role for lane in lanes]
+    if len(names) > MOST_NAMED:
+        names[MOST_NAMED:] = [f"and {len(lanes) - MOST_NAMED:,} more"]
+    return ", ".join(names)
 
 
 def as_range(who: str, value: Any) -> tuple[int, int]:

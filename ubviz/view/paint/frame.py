@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,7 +159,11 @@ def chosen_lanes(
             busy = {*np.unique(trace.spans["lane"]).tolist(), *np.unique(trace.events["lane"]).tolist()}
         chosen = [lane for lane in trace.lanes if lane.id in busy]
     else:
-        chosen = [lane for name in wanted for lane in _named(trace, name)]
+        if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+            raise BadArgument(f'lanes is a list of lanes, as in ["compute"], not {wanted!r}')
+        chosen = list(dict.fromkeys(lane for name in wanted for lane in _named(trace, name)))
+        if not chosen:
+            raise BadArgument("lanes names no lane; leave it out to show all on which something is")
     return tuple(sorted(chosen, key=lambda lane: (lane.rank, GROUPS.index(lane.group))))
 
 

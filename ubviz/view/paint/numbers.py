@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...analysis.intervals import Intervals, intersection, length, union
+from ...analysis.intervals import intersection, length, union
 from ...analysis.overlap import Overlap, overlap
 from ...trace.model import Trace
 from .frame import Frame, extent
@@ -47,14 +47,20 @@ def numbers_of(frame: Frame) -> Numbers:
     """Count the step, or the window."""
     if not frame.is_part:
         return numbers_of_step(frame.trace, frame.step)
-    found = overlap(frame.trace, step=frame.step)
-    label, own = _label(frame.trace, frame.step), _own_stream(found)
+    return numbers_of_window(frame.trace, frame.step, (frame.start_ns, frame.end_ns))
+
+
+def numbers_of_window(trace: Trace, step: int | None, window: tuple[int, int]) -> Numbers:
+    """Count what lies within a window, of one step or of all."""
+    found = overlap(trace, step=step)
+    label, own = _label(trace, step), _own_stream(found)
     sets = found.intervals
     compute, comm, flight = (
-        _within(frame, sets[name]) for name in ("compute_busy_ns", "comm_busy_ns", "transfer_ns")
+        union(np.clip(sets[name], *window)) for name in ("compute_busy_ns", "comm_busy_ns", "transfer_ns")
     )
-    return Numbers(frame.length_ns, length(compute), length(comm), length(intersection(comm, compute)), own,
-                   length(flight), length(intersection(flight, compute)), label, "window")  # fmt: skip
+    long = max(window[1] - window[0], 1)
+    return Numbers(long, length(compute), length(comm), length(intersection(comm, compute)), own, length(flight),
+                   length(intersection(flight, compute)), label, "window")  # fmt: skip
 
 
 def numbers_of_step(trace: Trace, step: int | None) -> Numbers:
@@ -83,10 +89,6 @@ def _called(trace: Trace, step: int | None, device_ns: int) -> str:
     if step is not None or trace.steps:
         return "makespan"
     return "first kernel to last" if device_ns else "recorded"
-
-
-def _within(frame: Frame, intervals: Intervals) -> Intervals:
-    return union(np.clip(intervals, frame.start_ns, frame.end_ns))
 
 
 def in_words(numbers: Numbers) -> tuple[str, list[str]]:

@@ -31,8 +31,16 @@ from .pack import Part, deflated, pack_spans
 from .rows import ROW_PART, Rows
 from .score import score_of
 
+EXACT = 2**53
+"""Nanoseconds, 104 days: from here on a page's numbers leave some out."""
 HEAD_BYTES = 2 << 20
 """Tracks that are smaller than this together come with the index: they are drawn even while the kernel is busy."""
+
+
+def _origin(steps: Sequence[tuple[int, int, int]], home: tuple[int, int]) -> int:
+    """The zero of the ruler: where the step begins that is shown first."""
+    return next((begin for _, begin, end in steps if begin <= home[0] < end), home[0])
+
 
 _encoder = msgspec.json.Encoder(enc_hook=str)
 
@@ -74,11 +82,16 @@ class Payload:
         self._parts.update((part.spec["key"], part) for part in flows)
         self._facts = {"names": names.texts, "gates": gates_of(trace, self.place), "layers": layers_of(trace)}
         begin, end = extent(trace, None)
+        if max(-begin, end) >= EXACT:
+            raise BadArgument(
+                f"this recording's times reach {max(-begin, end)} ns, which a page cannot tell apart to the "
+                "nanosecond; count them from its beginning"
+            )
         start, end_ns = window or extent(trace, last_complete_step(trace) if step is None else step)
         home = start, max(end_ns, start + 1)
         self.index: dict[str, Any] = {
             "version": 1, "label": label, "title": title, "begin_ns": begin, "end_ns": end,
-            "home": home, "origin_ns": home[0],
+            "home": home, "origin_ns": _origin(steps_of(trace), home),
             "lanes": [self._lane(lane, subs.get(place, 1)) for place, lane in enumerate(self.lanes)],
             "styles": STYLES, "kinds": kinds, "flow_kinds": flow_kinds, "tracks": tracks,
             "flows": [part.spec for part in flows], "logical": len(trace.events) > 0,
