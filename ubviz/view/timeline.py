@@ -224,7 +224,7 @@ class Timeline(anywidget.AnyWidget):
         for number, (table, row) in enumerate(rows):
             field = "start_ns" if table == "spans" else "t_ns"
             said = frame[field].iloc[number] if field in frame.columns else None
-            if pd.isna(said) or int(said) != int(getattr(self._trace, table)[field][row]):
+            if said is None or pd.isna(said) or int(said) != int(getattr(self._trace, table)[field][row]):
                 raise BadArgument(
                     f"select: row {row} of the DataFrame is not row {row} of this recording's {table}; keep the index "
                     "that trace.to_pandas gives, and one table at a time (or the column table of selected())"
