@@ -60,8 +60,8 @@ class Raiser:
         name = "main" if thread is threading.main_thread() else thread.name
         if arg == "interrupted":
             self.wrong.append(f"{name} stalled in {obj!r}")
-        if kind == "thread.end":
-            return  # no operation: the microbatch has left, and nobody is there to be told
+        if kind == "thread.end" or kind.startswith("buffer."):
+            return  # no operation: the microbatch has left, and nobody is there to be told; a buffer goes when it goes
         self.told[name].append(kind)
         at = (name, len(self.told[name]))
         if name != "main":

@@ -17,12 +17,12 @@ LINK = LinkModel(latency_ns=200_000, bytes_per_s=1e9)
 
 
 class Small:
-    """One small model on one host runtime."""
+    """One small model on one runtime, host if none is given."""
 
     def __init__(
-        self, style: str, n: int = 2, layers: int = 2, tokens: int = 25, dtype: Any = torch.float32
-    ) -> None:
-        self.rt = get_runtime("host")
+        self, style: str, n: int = 2, layers: int = 2, tokens: int = 25, dtype: Any = torch.float32, rt: Any = None
+    ) -> None:  # fmt: skip
+        self.rt = get_runtime("host") if rt is None else rt
         config = ModelConfig(
             layers=layers, hidden=32, heads=4, inner=48, shared=16, vocabulary=64, block_size=4,
             num_blocks=blocks_needed(style, tokens, 4),
@@ -40,9 +40,9 @@ class Small:
 
 
 @cache
-def recorded(style: str, n: int = 2, layers: int = 2, steps: int = 1) -> Trace:
+def recorded(style: str, n: int = 2, layers: int = 2, steps: int = 1, runtime: str = "host") -> Trace:
     """A recording of overlapped steps; made once in a test process."""
-    small = Small(style, n, layers)
+    small = Small(style, n, layers, rt=get_runtime(runtime))
     with record(small.rt) as recording:
         for _ in range(steps):
             small.runner.execute_model(small.batch, "overlapped")

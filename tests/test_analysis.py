@@ -215,8 +215,14 @@ def deadlocked() -> Trace:
 
 
 def test_a_deadlock_says_who_waits_for_what_and_who_could_help() -> None:
+    ubatch_1 = "ubatch 1 waits in host_event.wait of cpu_event[1] at moe.py:7"
+    main = "main waits in thread.join of thread 2 at run.py:3"
+    ubatch_0 = "ubatch 0 waits in barrier.arrive of b (1 of 3) at run.py:1"
     assert [finding.sentence for finding in handoff(deadlocked())] == [
-        "ubatch 1 never comes back from host_event.wait of cpu_event[1] at moe.py:7; nobody has ever set it",
-        "main never comes back from thread.join of thread 2 at run.py:3; that thread has not ended",
-        "ubatch 0 never comes back from barrier.arrive of b (1 of 3) at run.py:1; 2 more must arrive",
+        "ubatch 1 never comes back from host_event.wait of cpu_event[1] at moe.py:7; nobody has ever set it; "
+        f"{main}, {ubatch_0}",
+        "main never comes back from thread.join of thread 2 at run.py:3; that thread has not ended; before it, main "
+        "did host_event.set",
+        "ubatch 0 never comes back from barrier.arrive of b (1 of 3) at run.py:1; 2 more must arrive; "
+        f"{main}, {ubatch_1}",
     ]

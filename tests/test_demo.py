@@ -103,7 +103,7 @@ def test_unequal_outputs_end_with_1(
         ("--layers 0", "layers and steps are at least 1, not 0"),
         ("--tokens 9", "2 microbatches need at least 16 tokens, not 9"),
         ("--dtype int8", "dtype is float32 or bfloat16, not 'int8'"),
-        ("--runtime mars", "there is no runtime 'mars'; this version has auto, host, cuda"),
+        ("--runtime mars", "there is no runtime 'mars'; this version has auto, host, cuda, virtual"),
     ],
 )
 def test_bad_arguments_are_one_line(

@@ -13,6 +13,7 @@ from ubviz.engine.attention import build_attention_metadata
 from ubviz.engine.batch import Request, prepare
 from ubviz.errors import BadArgument
 from ubviz.recording import record
+from ubviz.runtime import get_runtime
 from ubviz.ubatch import (
     CUDAGraphMode,
     maybe_create_ubatch_slices,
@@ -23,9 +24,10 @@ from ubviz.ubatch import (
 LONGEST = 16  # tokens that every request's attention gathers, whatever it has now
 
 
-@pytest.fixture(params=[2, 3])
+@pytest.fixture(params=product(("host", "virtual"), (2, 3)), ids=str)
 def small(request: pytest.FixtureRequest) -> Iterator[Small]:
-    small = Small("ll", request.param, tokens=12)
+    runtime, n = request.param
+    small = Small("ll", n, tokens=12, rt=get_runtime(runtime))
     yield small
     small.close()
 

@@ -8,6 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +21,10 @@ from tests.ranks import play
 from ubviz.cli import main
 from ubviz.engine.logs import Entry, Log, Told, died, missed
 from ubviz.engine.ranks import Ranks
-from ubviz.errors import BadArgument, RankDied, RankError
+from ubviz.engine.watch import silent
+from ubviz.errors import BadArgument, RankDied, RankError, RuntimeUnavailable
 from ubviz.exploration import demo
-from ubviz.exploration.launch import environment, first_cause
+from ubviz.exploration.launch import environment, first_cause, launch
 from ubviz.exploration.ranks import RankDemo
 from ubviz.recording import record
 from ubviz.trace import Trace, load
@@ -162,6 +166,69 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+# ---- signs of life
+
+
+#: A rank that gives signs of life from its first line, as the demonstration's do, and then does what is added.
+LIVES = "import os, signal, sys, threading; from ubviz.cli.demo_ranks import live; live(); rank = os.environ['RANK']\n"
+
+
+def test_a_rank_that_is_stopped_before_they_meet_is_named() -> None:
+    story = LIVES + "os.kill(os.getpid(), signal.SIGSTOP) if rank == '1' else threading.Event().wait(60)"
+    with pytest.raises(RankDied, match=r"^rank 1 gives no sign of life$"):
+        launch([sys.executable, "-c", story], 2, silent_s=1.5)
+
+
+def test_a_rank_that_gives_signs_of_life_may_take_its_time() -> None:
+    story = LIVES + "threading.Event().wait(3)"  # twice the limit
+    assert launch([sys.executable, "-c", story], 2, silent_s=1.5) == 0
+
+
+def test_ranks_end_with_who_started_them(tmp_path: Path) -> None:
+    """Killed in their first lines, long before there is a store that they could miss."""
+    said = tmp_path / "said"
+    story = LIVES + f"open({str(said)!r} + rank, 'w').write(str(os.getpid())); threading.Event().wait(60)"
+    starts = f"import sys; from ubviz.exploration.launch import launch; launch([sys.executable, '-c', {story!r}], 2)"
+    starter = subprocess.Popen([sys.executable, "-c", starts])
+    try:
+        ranks = [int(until(lambda rank=rank: read(Path(f"{said}{rank}")))) for rank in range(2)]  # type: ignore[misc]
+    finally:
+        starter.kill()
+        starter.wait()
+    until(lambda: not any(alive(pid) for pid in ranks))
+
+
+def read(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+def until(found: Callable[[], Any], limit_s: float = 30) -> Any:
+    """What ``found`` gives once it gives something."""
+    deadline = time.monotonic() + limit_s
+    while not (value := found()):
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.05)
+    return value
+
+
+def test_a_stopped_rank_is_not_called_dead() -> None:
+    told = Told(9, Entry(3, "the vote"), {})
+    assert silent(1, told) == (
+        "rank 1 gives no sign of life; the last collective that it was seen in is the vote in step 3"
+    )
+
+
+def test_ranks_on_a_runtime_that_is_not_here_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none(name: str) -> None:
+        raise RuntimeUnavailable(f"there is no {name} runtime here")
+
+    monkeypatch.setattr("ubviz.runtime.get_runtime", none)
+    assert main(["demo", "--ranks", "2", "--runtime", "cuda", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == "ubviz: there is no cuda runtime here\n"
 
 
 @pytest.mark.slow

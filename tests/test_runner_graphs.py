@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -121,4 +122,49 @@ def test_outputs_of_one_step_outlive_the_next() -> None:
     before = kept.clone()
     runner.execute_model([replace(r, token_ids=(5,)) for r in first(small)], "overlapped")
     assert torch.equal(kept, before)
+    small.close()
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"cudagraph_mode": "FULL"}, r"^cudagraph_mode is a CUDAGraphMode \(NONE, PIECEWISE, FULL\), not 'FULL'$"),
+        ({"max_model_len": 0}, "^max_model_len is a whole number from 1 on, not 0$"),
+        ({"max_model_len": 2.5}, "^max_model_len is a whole number from 1 on, not 2.5$"),
+        ({"max_model_len": True}, "^max_model_len is a whole number from 1 on, not True$"),
+        ({"num_ubatches": 2.0}, "^num_ubatches is a whole number, not 2.0$"),
+        ({"num_ubatches": "2"}, "^num_ubatches is a whole number, not '2'$"),
+    ],
+)
+def test_options_that_are_none(changed: dict[str, Any], sentence: str) -> None:
+    small = Small("ll", 2, tokens=12)
+    with pytest.raises(BadArgument, match=sentence):
+        GPUModelRunner(small.runner.model.unwrap(), small.rt, **changed)
+    small.close()
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"token_ids": ()}, "^request 1 has no tokens"),
+        ({"blocks": (3, -1, 4, 5)}, "^request 1 has block -1, but the KV cache has the blocks 0 to 47$"),
+        ({"blocks": (3, 48, 4, 5)}, "^request 1 has block 48, but the KV cache has the blocks 0 to 47$"),
+        ({"blocks": (3,)}, "^request 1 has 1 blocks of 4 tokens, but its 16 tokens need 4$"),
+        ({"num_computed_tokens": -1}, "^request 1 has -1 computed tokens"),
+        (
+            {"num_computed_tokens": LONGEST},
+            rf"^request 1 is {LONGEST + 1} tokens long, more than max_model_len \({LONGEST}\) allows$",
+        ),
+    ],
+)
+@pytest.mark.parametrize("mode", [CUDAGraphMode.NONE, CUDAGraphMode.FULL])
+def test_a_request_that_cannot_be_run_is_named(
+    mode: CUDAGraphMode, changed: dict[str, Any], sentence: str
+) -> None:
+    small = Small("ll", 2, tokens=12)
+    runner = runner_of(small, mode, 2)
+    batch = [small.batch[0], replace(small.batch[1], **changed), *small.batch[2:]]
+    with pytest.raises(BadArgument, match=sentence):
+        runner.execute_model(batch)
+    assert runner.step == 0  # nothing was begun
     small.close()

@@ -25,7 +25,7 @@ from ubviz.ubatch import (
     split_attn_metadata,
 )
 from ubviz.ubatch.metadata import PAD_SLOT_ID
-from ubviz.ubatch.slices import slice_model_inputs
+from ubviz.ubatch.slices import check_slices, slice_model_inputs
 
 BLOCK = 4
 
@@ -351,3 +351,62 @@ def test_padding_only_adds() -> None:
     assert str(raised.value) == (
         "8 tokens and 1 requests have no room in 7 tokens and 1 requests; padding only adds"
     )
+
+
+# ---- what is no count, and slices that a wrapper cannot run
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"num_scheduled_tokens": [3.7, 5]}, "the length of request 0 is a whole number, not 3.7"),
+        ({"num_scheduled_tokens": [3, "5"]}, "the length of request 1 is a whole number, not '5'"),
+        ({"num_scheduled_tokens": [True, 5]}, "the length of request 0 is a whole number, not True"),
+        ({"num_tokens_padded": "12"}, "num_tokens_padded is a whole number, not '12'"),
+        ({"num_reqs_padded": 2.0}, "num_reqs_padded is a whole number, not 2.0"),
+        ({"num_ubatches": "2"}, "num_ubatches is a whole number, not '2'"),
+        ({"split_point": 3.7}, "split_point is a whole number, not 3.7"),
+        ({"split_point": "12"}, "split_point is a whole number, not '12'"),
+        ({"split_point": [4.0]}, "each cut of split_point is a whole number, not 4.0"),
+    ],
+)
+def test_what_is_no_count_is_refused(changed: dict[str, Any], sentence: str) -> None:
+    right: dict[str, Any] = {
+        "num_scheduled_tokens": [3, 5], "num_tokens_padded": 8, "num_reqs_padded": 2, "num_ubatches": 2
+    }  # fmt: skip
+    maybe_create_ubatch_slices(True, **right)
+    with pytest.raises(SlicingError) as raised:
+        maybe_create_ubatch_slices(True, **{**right, **changed})
+    assert str(raised.value) == sentence
+
+
+def test_numbers_of_numpy_are_counts() -> None:
+    slices, _ = maybe_create_ubatch_slices(True, np.array([3, 5]), np.int64(8), 2, 2, np.array([4]))  # type: ignore[arg-type]
+    assert ranges(slices) == [((0, 2), (0, 4)), ((1, 2), (4, 8))]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "sentence"),
+    [
+        ([(0, 2), (4, 7)], "the tokens of microbatch 1 are [4, 7), but must begin at 2: each token is run once"),
+        ([(0, 5), (4, 7)], "the tokens of microbatch 1 are [4, 7), but must begin at 5: each token is run once"),
+        ([(4, 7), (0, 4)], "the tokens of microbatch 0 are [4, 7), but must begin at 0: each token is run once"),
+        ([(0, 4), (4, 2)], "the tokens of microbatch 1 are [4, 2), which ends before it begins"),
+        ([(0, 4, 2), (4, 7)], "the tokens of microbatch 0 are [0, 4) with a step of 2; a microbatch holds every"),
+        ([(0, 4), (4, 9)], "the slices hold 9 tokens, but x has 7 rows; slice what is there"),
+        ([(0, 4), (4, 6)], "the slices hold 6 tokens, but x has 7 rows; slice what is there"),
+        ([(0, 4), (4, None)], "an end of microbatch 1 is a whole number, not None"),
+    ],
+)
+def test_slices_that_do_not_cover_the_inputs_are_refused(tokens: list[Any], sentence: str) -> None:
+    slices = [UBatchSlice(slice(0, 1), slice(*ends)) for ends in tokens]
+    with pytest.raises(SlicingError) as raised:
+        check_slices(slices, {"x": torch.zeros(7, 3), "scale": 2.0})
+    assert str(raised.value).startswith(sentence)
+
+
+def test_slices_that_cover_some_input_are_run() -> None:
+    slices = [part((0, 1), (0, 4)), part((0, 1), (4, 7))]
+    check_slices(slices, {"x": torch.zeros(7), "weight": torch.zeros(2, 2)})
+    check_slices(slices, {"positions": torch.zeros(3, 7)})
+    check_slices(slices, {"scale": 2.0})

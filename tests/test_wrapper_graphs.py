@@ -20,6 +20,7 @@ from ubviz.runtime import get_runtime
 from ubviz.trace import load
 from ubviz.ubatch import (
     CUDAGraphMode,
+    UBatchSlice,
     UBatchWrapper,
     dbo_current_ubatch_id,
     dbo_enabled,
@@ -546,3 +547,31 @@ def test_a_barrier_broken_after_everybody_has_passed_does_not_spoil_the_next_cal
     assert two.call(x=rows(4)).tolist() == (rows(4) * 2).tolist()
     two.body = right
     assert two.call(NONE, x=rows(4)).tolist() == (rows(4) * 2).tolist()
+
+
+# ---- slices that are none, and a capture that is left open
+
+
+@pytest.mark.parametrize("mode", [NONE, FULL])
+@pytest.mark.parametrize("second", [(5, 8), (3, 8), (4, 9), (4, 8, 2)])
+def test_slices_that_do_not_cover_the_inputs_start_no_thread(
+    two: Graphs, mode: CUDAGraphMode, second: tuple[int, ...]
+) -> None:
+    two.call(mode, x=rows(8))  # so that, with FULL, there is a graph of as many tokens
+    before = two.calls
+    slices = [UBatchSlice(slice(0, 1), slice(0, 4)), UBatchSlice(slice(0, 1), slice(*second))]
+    with pytest.raises(SlicingError):
+        with two.rt.device_context(), two.rt.stream(two.compute):
+            with set_forward_context(None, ubatch_slices=slices, cudagraph_runtime_mode=mode):
+                two.wrapper(x=rows(8))
+    assert two.calls == before
+    assert microbatch_threads() == []
+
+
+def test_a_device_context_that_is_left_with_an_open_capture_names_the_way_out() -> None:
+    rt = get_runtime("host")
+    graph = rt.graph("g")
+    with pytest.raises(CaptureError, match=r"before or after the capture, which capture_end\(\) ends$"):
+        with rt.device_context(), rt.stream(rt.Stream("compute")):
+            graph.capture_begin()
+    rt.close()

@@ -14,7 +14,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ubviz.exploration import demo
+    from ubviz.analysis import analyze
+    from ubviz.exploration import Scheduler, demo, explore
+    from ubviz.exploration.costs import costs_from
     from ubviz.recording import record
     from ubviz.runtime import get_runtime
     from ubviz.trace import Trace, example, load
@@ -23,12 +25,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Scheduler",
     "Timeline",
     "Trace",
     "__version__",
+    "analyze",
     "before_after",
+    "costs_from",
     "demo",
     "example",
+    "explore",
     "get_runtime",
     "load",
     "picture",
@@ -42,10 +48,14 @@ _PUBLIC = {
     "load": "ubviz.trace:load",
     "example": "ubviz.trace:example",
     "Trace": "ubviz.trace:Trace",
+    "analyze": "ubviz.analysis:analyze",
     "picture": "ubviz.view:picture",
     "Timeline": "ubviz.view:Timeline",
     "before_after": "ubviz.view:before_after",
     "demo": "ubviz.exploration:demo",
+    "costs_from": "ubviz.exploration.costs:costs_from",
+    "explore": "ubviz.exploration:explore",
+    "Scheduler": "ubviz.exploration:Scheduler",
 }
 
 

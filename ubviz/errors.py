@@ -72,6 +72,19 @@ class Stalled(UbvizError, RuntimeError):
     """Every known thread is parked and every stream idle: nothing can go on."""
 
 
+class Deadlock(Stalled):
+    """No thread of a virtual runtime can go on; the text says who waits for what.
+
+    ``waiting`` holds the pending operation of each, as ``ubviz.runtime.schedule.Choice``.
+    """
+
+    waiting: tuple[object, ...] = ()
+
+
+class ForeignThread(UbvizError, RuntimeError):
+    """A thread that a virtual runtime did not start, or whose turn it is not, used it."""
+
+
 class RankError(UbvizError, RuntimeError):
     """Something went wrong between ranks."""
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.contract import on_cuda
-from tests.contract.language import Listener, Running
+from tests.contract.language import Listener, Running, VirtualGate, stepping_aside
 from ubviz import get_runtime
 from ubviz.errors import AsyncError
 from ubviz.runtime.choose import NAMES
 
-KNOWN = ("host", "cuda")
+KNOWN = ("host", "cuda", "virtual")
 
 
 def missing(name: str) -> str | None:
@@ -52,7 +52,8 @@ def make(name: str) -> Any:
 @pytest.fixture
 def rt(request: pytest.FixtureRequest) -> Iterator[Any]:
     runtime = make(request.param)
-    yield runtime
+    with stepping_aside(runtime):
+        yield runtime
     for _ in runtime.streams():
         try:
             runtime.synchronize()
@@ -95,6 +96,8 @@ def hold(rt: Any) -> Iterator[Callable[[Any], threading.Event]]:
     def hold_stream(stream: Any) -> threading.Event:
         if rt.name == "cuda":
             gates.append(on_cuda.hold(rt, stream))
+        elif rt.name == "virtual":
+            gates.append(VirtualGate(rt, stream))
         else:
             gates.append(threading.Event())
             rt.launch("gate", gates[-1].wait, stream=stream)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import get_ident
 from typing import Any, NamedTuple
 
@@ -79,14 +79,38 @@ class Running:
         return self._result
 
 
+_aside: list[Callable[[], Any]] = [lambda: time.sleep(0)]
+
+
+@contextmanager
+def stepping_aside(rt: Any) -> Iterator[None]:
+    """Within the block ``until`` lets others go on in this runtime's way: on virtual one thread runs at a time."""
+    _aside.append(rt.rest if rt.name == "virtual" else _aside[0])
+    yield
+    _aside.pop()
+
+
 def until(ready: Callable[[], Any], what: str) -> None:
     """Leave the processor to others until ``ready()``."""
     deadline = time.monotonic() + LIMIT_S
     while not ready():
         assert time.monotonic() < deadline, f"it never came to this: {what}"
-        time.sleep(0)
+        _aside[-1]()
 
 
-def waiters(obj: threading.Event | threading.Barrier) -> int:
+def waiters(obj: Any) -> int:
     """How many threads are blocked in ``obj.wait()``."""
-    return len(obj._cond._waiters)  # type: ignore[union-attr, attr-defined]
+    return obj.waiting if hasattr(obj, "waiting") else len(obj._cond._waiters)
+
+
+class VirtualGate:
+    """What a virtual stream stands still before: data that nobody has sent."""
+
+    def __init__(self, rt: Any, stream: Any) -> None:
+        self._rt, self._data = rt, rt.Link("gate").flight(0)
+        rt.launch("gate", stream=stream, receives=self._data)
+
+    def set(self) -> None:
+        """Let the stream go on."""
+        if not self._data.settled:
+            self._data.depart(None, self._rt.now_ns())

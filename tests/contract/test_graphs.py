@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from itertools import pairwise
 
 import pytest
@@ -116,19 +115,22 @@ def test_a_replay_does_not_wait_for_the_streams_that_were_captured(rt, s0, s1, h
     assert told.names(elsewhere) == ["on S0", "after"]
 
 
-def test_branches_of_a_graph_overlap(rt, s0, s1):
-    both = threading.Barrier(2)  # neither goes on alone
+def test_branches_of_a_graph_overlap(rt, s0, s1, told):
+    link = rt.Link()
+    to_right, to_left = link.flight(1_000), link.flight(1_000)
     graph = rt.graph()
     with graph.capture(s0):
         s1.wait_stream(s0)
-        rt.launch("left", both.wait)
-        rt.launch("right", both.wait, stream=s1)
+        rt.launch("left sends", sends=to_right)
+        rt.launch("right sends", stream=s1, sends=to_left)
+        rt.launch("left receives", receives=to_left)  # neither goes on alone
+        rt.launch("right receives", stream=s1, receives=to_right)
         s0.wait_stream(s1)
     with rt.stream(s0):
         graph.replay()
         graph.replay()
     s0.synchronize()
-    assert not both.broken
+    assert told.names(s0) == ["left sends", "left receives"] * 2
 
 
 def test_more_kernels_than_a_stream_may_lag_behind(rt, s0, hold):

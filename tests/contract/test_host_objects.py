@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.contract.conftest import RUNTIMES
-from tests.contract.language import Running, until, waiters
+from tests.contract.language import Running, stepping_aside, until, waiters
 from ubviz import get_runtime
 
 
@@ -23,7 +23,8 @@ def kit(request):
         )
         return
     rt = get_runtime(request.param)
-    yield SimpleNamespace(Event=rt.HostEvent, Barrier=rt.Barrier, start=starter(rt.Thread))
+    with stepping_aside(rt):
+        yield SimpleNamespace(Event=rt.HostEvent, Barrier=rt.Barrier, start=starter(rt.Thread))
     rt.close()
 
 

@@ -35,7 +35,7 @@ def test_the_life_of_a_thread_is_told_in_order(rt, told):
 
 
 def test_join_with_a_time_limit_returns_while_the_thread_lives(rt):
-    gate = threading.Event()
+    gate = rt.HostEvent()
     thread = rt.Thread(gate.wait)
     thread.start()
     thread.join(0.001)
@@ -58,7 +58,7 @@ def test_a_thread_is_joined_only_after_its_start_and_not_by_itself(rt, start):
 
 
 def test_a_thread_starts_once(rt, told):
-    gate = threading.Event()
+    gate = rt.HostEvent()
     thread = rt.Thread(gate.wait)
     thread.start()
     with pytest.raises(RuntimeError, match=r"^threads can only be started once$"):
@@ -72,7 +72,7 @@ def test_a_thread_starts_once(rt, told):
 
 
 def test_a_runtime_knows_its_threads_while_they_live(rt):
-    gate, other = threading.Event(), threading.Event()
+    gate, other = rt.HostEvent(), rt.HostEvent()
     threads = [rt.Thread(gate.wait), rt.Thread(other.wait)]
     assert not rt.threads
     for thread in threads:

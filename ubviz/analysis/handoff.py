@@ -2,17 +2,23 @@
 
 A microbatch has the turn from its wake-up until it sets a host event of the ring (``cpu_event[i]``). Between, it
 may do anything; without the turn it may only put its own flag down and wait. What breaks this is ``two_batons``; a
-wait that never came back is ``deadlock``.
+wait that never came back is told by ``deadlock``.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import groupby
+from operator import itemgetter
+from typing import TypeVar
 
 from ..trace.model import Event, Trace
+from .deadlock import deadlock, never_ended
 from .findings import Finding
+from .words import in_step
+
+T = TypeVar("T")
 
 _FREE = ("host_event.", "barrier.", "thread.", "ctx.", "error", "mark", "step.", "event.query")
 """Kinds that need no turn: waiting, arriving, and leaving (the flag is put down after the turn is handed on)."""
@@ -24,31 +30,47 @@ def handoff(trace: Trace) -> list[Finding]:
     >>> handoff(trace)  # doctest: +SKIP
     []
     """
-    return [*_two_batons(trace), *_unequal_yields(trace), *_no_interleaving(trace), *_blocked(trace)]
+    return [*_two_batons(trace), *_unequal_yields(trace), *_no_interleaving(trace), *deadlock(trace)]
 
 
 def yields(trace: Trace, step: int | None = None) -> dict[int, int]:
     """How often each microbatch yielded, in one step or in all; also one that came and never did."""
     count: Counter[int] = Counter()
-    for kind, times in (("ctx.enter", 0), ("ctx.yield", 1)):
-        for event in trace.events.rows(trace.events.mask(kind=kind)):
-            if step is None or event.step == step:
-                count[event.args["ubatch"]] += times
+    for each, of_step in _yields(trace).items():
+        if step is None or each == step:
+            count.update({ubatch: len(events) - 1 for ubatch, events in of_step.items()})
     return dict(count)
 
 
 def turns(trace: Trace, step: int | None = None) -> list[int]:
     """Which microbatch got the turn, in order."""
+    return [ubatch for ubatch, event in _turns(trace) if step is None or event.step == step]
+
+
+def _yields(trace: Trace) -> dict[int | None, dict[int, list[Event | None]]]:
+    """Of each microbatch that came, its entering (None where it was not told) and its yields, step by step."""
+    found: dict[int | None, dict[int, list[Event | None]]] = defaultdict(dict)
+    for event in trace.events.rows(trace.events.mask(kind="ctx.enter")):
+        found[event.step][event.args["ubatch"]] = [event]
+    for event in trace.events.rows(trace.events.mask(kind="ctx.yield")):
+        found[event.step].setdefault(event.args["ubatch"], [None]).append(event)
+    return found
+
+
+def _turns(trace: Trace) -> list[tuple[int, Event]]:
+    """Microbatch and wake-up of every turn, in order."""
     wakes = trace.events.rows(trace.events.mask(kind="host_event.wake"))
-    return [e.ubatch for e in wakes if _own(e) and (step is None or e.step == step)]
+    return [(event.ubatch, event) for event in wakes if _own(event)]
 
 
 def _two_batons(trace: Trace) -> Iterator[Finding]:
     holder: int | None = None
     since: Event | None = None
+    turns_are_told = False  # a trace without host events says nothing about turns
     for event in trace.events:
         if event.kind == "step.begin":
-            holder = None
+            holder, turns_are_told = None, False
+        turns_are_told = turns_are_told or _of_the_ring(event)
         if event.ubatch is None:
             continue
         if event.kind == "host_event.wake" and _own(event):
@@ -57,7 +79,7 @@ def _two_batons(trace: Trace) -> Iterator[Finding]:
             holder, since = event.ubatch, event
         elif event.kind == "host_event.set" and holder == event.ubatch and _of_the_ring(event):
             holder = None
-        elif holder != event.ubatch and not event.kind.startswith(_FREE):
+        elif turns_are_told and holder != event.ubatch and not event.kind.startswith(_FREE):
             yield Finding(
                 "two_batons", "error",
                 f"microbatch {event.ubatch} does {event.kind} at {event.caller} without having the turn"
@@ -85,67 +107,38 @@ def _both(event: Event, holder: int, since: Event) -> Finding:
 
 
 def _unequal_yields(trace: Trace) -> Iterator[Finding]:
-    cut_short = {event.step for event in trace.events if event.kind == "error" or _never_ended(event)}
-    for step in trace.steps or (None,):
+    cut_short = {event.step for event in trace.events if event.kind == "error" or never_ended(event)}
+    for step, of_step in _in_order(_yields(trace)):
         if step in cut_short:
             continue  # who was stopped has yielded less, and that is not why
-        counts = yields(trace, step)
-        if len(set(counts.values())) > 1:
-            said = ", ".join(f"microbatch {u} {n} times" for u, n in sorted(counts.items()))
-            where = "" if step is None else f" in step {step}"
-            yield Finding("unequal_yields", "warning", f"the microbatches yield unequally{where}: {said}")
+        if len({len(events) for events in of_step.values()}) > 1:
+            said = ", ".join(f"microbatch {u} {len(e) - 1} times" for u, e in sorted(of_step.items()))
+            last = tuple(event.seq for _, (*_, event) in sorted(of_step.items()) if event is not None)
+            yield Finding(
+                "unequal_yields", "warning", f"the microbatches yield unequally{in_step(step)}: {said}", last
+            )
 
 
 def _no_interleaving(trace: Trace) -> Iterator[Finding]:
     """Every microbatch got its turns in one block, although each of them yielded: nobody ran between."""
-    for step in trace.steps or (None,):
-        got = turns(trace, step)
-        blocks = 1 + sum(a != b for a, b in pairwise(got))
-        counts = yields(trace, step).values()
-        if len(set(got)) > 1 and blocks == len(set(got)) and counts and all(counts):
-            where = "" if step is None else f" in step {step}"
+    counts = _yields(trace)
+    got: dict[int | None, list[tuple[int, Event]]] = defaultdict(list)
+    for turn in _turns(trace):
+        got[turn[1].step].append(turn)
+    for step, of_step in _in_order(got):
+        first = [next(block) for _, block in groupby(of_step, key=itemgetter(0))]
+        yielded = counts[step].values()
+        if (
+            len({ubatch for ubatch, _ in first}) == len(first) > 1
+            and yielded
+            and all(len(e) > 1 for e in yielded)
+        ):
             yield Finding(
                 "no_interleaving", "warning",
-                f"the microbatches yielded, but ran one after the other{where}: no yield handed the turn on",
+                f"the microbatches yielded, but ran one after the other{in_step(step)}: no yield handed the turn on",
+                tuple(event.seq for _, event in first),
             )  # fmt: skip
 
 
-def _blocked(trace: Trace) -> Iterator[Finding]:
-    stuck = [event for event in trace.events if _never_ended(event)]
-    for event in stuck:
-        lane = trace.lanes[event.lane].role
-        yield Finding(
-            "deadlock", "error",
-            f"{lane} never comes back from {event.kind} of {_object(event)} at {event.caller}; "
-            + _who_could(trace, event),
-            (event.seq,),
-        )  # fmt: skip
-
-
-def _never_ended(event: Event) -> bool:
-    return event.until_ns is None and event.kind in _WAITS
-
-
-_WAITS = ("host_event.wait", "barrier.arrive", "thread.join")
-
-
-def _object(event: Event) -> str:
-    args = event.args
-    if event.kind == "thread.join":
-        return f"thread {args['thread']}"
-    return str(args.get("host_event") or f"{args.get('barrier')} ({args.get('n')} of {args.get('parties')})")
-
-
-def _who_could(trace: Trace, event: Event) -> str:
-    """Who could end this wait, from what was seen."""
-    events = trace.events
-    if event.kind == "host_event.wait":
-        sets = [
-            e for e in events.rows(events.mask(kind="host_event.set")) if e.args == {**e.args, **event.args}
-        ]
-        who = sorted({trace.lanes[e.lane].role for e in sets})
-        return f"it was last set by {trace.lanes[sets[-1].lane].role}" if who else "nobody has ever set it"
-    if event.kind == "barrier.arrive":
-        missing = event.args["parties"] - event.args["n"]
-        return f"{missing} more must arrive"
-    return "that thread has not ended"
+def _in_order(by_step: dict[int | None, T]) -> list[tuple[int | None, T]]:
+    return sorted(by_step.items(), key=lambda item: (item[0] is not None, item[0] or 0))

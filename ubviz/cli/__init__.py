@@ -31,6 +31,8 @@ COMMANDS = {
     "demo": "run a small model unsplit, split and overlapped; record it and draw it",
     "lab": "start JupyterLab on the course",
     "view": "draw a recording",
+    "explore": "run the hand-over in every order, right or broken, and say what can go wrong",
+    "analyze": "measure, explain and judge a recording",
     "doctor": "say what this machine offers, and how to get the rest",
 }
 

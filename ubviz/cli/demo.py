@@ -21,7 +21,7 @@ OPTIONS = ("runtime", "ubatches", "layers", "tokens", "style", "steps", "dtype",
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.add_argument("--runtime", default="auto", help="auto or host (default: auto)")
+    parser.add_argument("--runtime", default="auto", help="auto, host, cuda or virtual (default: auto)")
     parser.add_argument("--ubatches", type=int, default=2, metavar="N", help="microbatches (default: 2)")
     parser.add_argument("--layers", type=int, default=4, metavar="L", help="layers (default: 4)")
     parser.add_argument("--tokens", type=int, metavar="T", help="tokens a batch (default: by style)")
@@ -57,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
     rank = this_rank(args.ranks)
     make_folder(args.out if rank is None else args.out / f"rank{rank}")
     starts = rank is None and args.ranks is not None and args.ranks > 1
+    if args.runtime == "virtual" and (starts or rank is not None):
+        raise BadArgument("--runtime virtual models one rank; leave --ranks out, or use --runtime host")
     if args.dtype == "bfloat16" and not rank and not starts:
         print("bfloat16 is slow on most CPUs: a step may take ten seconds", file=sys.stderr)
     if rank is not None:

@@ -1,6 +1,9 @@
 """``ubviz demo --ranks R``: one process a rank, one table.
 
 ``RANK`` and ``WORLD_SIZE`` in the environment, as ``torchrun`` sets them, make this process one of the ranks.
+
+As a program, this module is a rank that ``exploration.launch`` has started. It gives signs of life from here on,
+before PyTorch is loaded and the ranks have met, and ends when who started it is gone.
 """
 
 from __future__ import annotations
@@ -9,13 +12,17 @@ import argparse
 import json
 import os
 import sys
+import threading
+import time
 import traceback
 from typing import Any
 
-from ubviz.errors import BadArgument
+from ubviz.errors import BadArgument, RuntimeUnavailable
 
-from . import INTERRUPTED, WRONG, complain
+from . import INTERRUPTED, WRONG, complain, main
 from .demo import OPTIONS, table, write
+
+BEAT_S = 0.2
 
 
 def this_rank(asked: int | None) -> int | None:
@@ -34,10 +41,13 @@ def start(args: argparse.Namespace) -> int:
     """Start the ranks; the exit code is theirs, or 1 with one sentence when something went wrong between them."""
     from ..errors import RankError
     from ..exploration.launch import launch
+    from ..runtime import get_runtime
 
+    if args.runtime == "cuda":
+        get_runtime("cuda").close()  # where there is none, it is said once, before anything is started
     names = [*OPTIONS, "out", "ranks", "timeout"]
     given = [(name, getattr(args, name)) for name in names]
-    command = [sys.executable, "-m", "ubviz", "demo"]
+    command = [sys.executable, "-m", "ubviz.cli.demo_ranks", "demo"]
     command += [f"--{name}={value}" for name, value in given if value is not None]
     command += [word for word, on in (("--json", args.json), ("--no-html", args.no_html)) if on]
     try:
@@ -55,7 +65,9 @@ def run_rank(args: argparse.Namespace, rank: int, options: dict[str, Any]) -> in
         code = _run(args, ranks, options)
     except BaseException as error:
         interrupted = isinstance(error, KeyboardInterrupt)
-        if rank_error(error) is None and not interrupted:
+        if rank_error(error) is None and not isinstance(
+            error, (KeyboardInterrupt, BadArgument, RuntimeUnavailable)
+        ):
             traceback.print_exc()
         said = ranks.fail(error)
         if "UBVIZ_LAUNCHED" not in os.environ:
@@ -97,3 +109,37 @@ def rank_table(everyone: list[dict[str, Any]]) -> str:
     ]
     first = table({**everyone[0], "files": [path for n in everyone for path in n["files"]]})
     return "\n".join([f"{len(everyone)} ranks; the figures are those of rank 0", *each, "", first])
+
+
+# ---- signs of life
+
+
+def live() -> None:
+    """Give signs of life from now on, if who started this process has asked for them; end with it."""
+    if (pipe := os.environ.pop("UBVIZ_BEAT", None)) is not None:
+        words = (int(pipe), os.getppid())
+        beat(*words)
+        threading.Thread(target=_beat_on, args=words, name="ubviz rank beat", daemon=True).start()
+
+
+def beat(pipe: int, parent: int) -> None:
+    """Write a byte into ``pipe``; end this process when ``parent``, who reads it, is gone."""
+    try:
+        os.write(pipe, b".")
+    except BlockingIOError:  # it is full: who reads it has been stopped
+        pass
+    except OSError:
+        os._exit(WRONG)
+    if os.getppid() != parent:
+        os._exit(WRONG)
+
+
+def _beat_on(pipe: int, parent: int) -> None:
+    while True:
+        time.sleep(BEAT_S)
+        beat(pipe, parent)
+
+
+if __name__ == "__main__":
+    live()
+    raise SystemExit(main())

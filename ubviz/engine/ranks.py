@@ -140,7 +140,9 @@ class Ranks:
     def fail(self, error: BaseException) -> str:
         """Tell the others, and who started the ranks, what ends this one; the sentence comes back."""
         between = rank_error(error)
-        sentence = str(between or f"rank {self.rank}: {type(error).__name__}: {error}")
+        told = isinstance(error, (BadArgument, RuntimeUnavailable))  # whose sentence says it all
+        what = str(error) if told else f"{type(error).__name__}: {error}"
+        sentence = str(between or f"rank {self.rank}: {what}")
         self.watch.fail(sentence)
         return sentence
 

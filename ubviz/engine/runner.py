@@ -71,6 +71,7 @@ class GPUModelRunner:
         cudagraph_mode: CUDAGraphMode = CUDAGraphMode.NONE,
         max_model_len: int | None = None,
     ) -> None:
+        _check_options(num_ubatches, cudagraph_mode, max_model_len)
         if cudagraph_mode is CUDAGraphMode.FULL and max_model_len is None:
             raise BadArgument(
                 "CUDAGraphMode.FULL needs max_model_len, the most tokens that a sequence may have"
@@ -96,6 +97,8 @@ class GPUModelRunner:
         """
         if mode is not None and mode not in MODES:
             raise BadArgument(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+        for i, request in enumerate(requests):
+            self._check_request(i, request)
         start = self.rt.now_ns()
         with self.rt.device_context(), self.rt.stream(self.compute_stream), torch.inference_mode():
             execution = self._determine_batch_execution_and_padding(requests, mode)
@@ -111,6 +114,30 @@ class GPUModelRunner:
                 self._announce("step.end", about)
                 self.step += 1
         return StepOutput(hidden, sampled, self.rt.now_ns() - start, str(about["branch"]))
+
+    def _check_request(self, i: int, request: Request) -> None:
+        """Raise ``BadArgument`` for a request that cannot be run: a step would fail late, or write where others are."""
+        tokens, computed, config = len(request.token_ids), request.num_computed_tokens, self.config
+        if tokens < 1:
+            raise BadArgument(f"request {i} has no tokens; leave it out of this step, or give it one")
+        if computed < 0:
+            raise BadArgument(f"request {i} has {computed} computed tokens; it is a number from 0 on")
+        for block in request.blocks:
+            if not 0 <= block < config.num_blocks:
+                raise BadArgument(
+                    f"request {i} has block {block}, but the KV cache has the blocks 0 to {config.num_blocks - 1}"
+                )
+        length = computed + tokens
+        if self.max_model_len is not None and length > self.max_model_len:
+            raise BadArgument(
+                f"request {i} is {length} tokens long, more than max_model_len ({self.max_model_len}) allows"
+            )
+        needed = -(-length // config.block_size)
+        if len(request.blocks) < needed:
+            raise BadArgument(
+                f"request {i} has {len(request.blocks)} blocks of {config.block_size} tokens, but its {length} tokens "
+                f"need {needed}"
+            )
 
     def _determine_batch_execution_and_padding(
         self, requests: Sequence[Request], mode: str | None
@@ -238,6 +265,16 @@ class GPUModelRunner:
     def _announce(self, kind: str, about: dict[str, Any]) -> None:
         if (host := self.rt.hooks.host) is not None:
             host(kind, None, about)
+
+
+def _check_options(num_ubatches: Any, cudagraph_mode: Any, max_model_len: Any) -> None:
+    if type(num_ubatches) is not int:
+        raise BadArgument(f"num_ubatches is a whole number, not {num_ubatches!r}")
+    if not isinstance(cudagraph_mode, CUDAGraphMode):
+        names = ", ".join(mode.name for mode in CUDAGraphMode)
+        raise BadArgument(f"cudagraph_mode is a CUDAGraphMode ({names}), not {cudagraph_mode!r}")
+    if max_model_len is not None and (type(max_model_len) is not int or max_model_len < 1):
+        raise BadArgument(f"max_model_len is a whole number from 1 on, not {max_model_len!r}")
 
 
 def on_device(device: Any) -> AbstractContextManager[Any]:

@@ -6,7 +6,7 @@ A collective that not every rank calls hangs, or pairs with a later one, far fro
 2. A thread of its own puts the log's end, and a number that grows, into the store, every ``BEAT_S``.
 3. When a collective fails (its time is up, or a connection broke), ``diagnose`` reads the others' logs, finds the
    first place where two logs differ, and names the rank that was not there (``logs``). A number that no longer grows
-   is a rank that died.
+   is a rank that gives no sign of life: it died, or was stopped.
 4. When the store is gone, who started the ranks is gone: the process ends.
 
 Not here: what happens inside of a collective; a rank that is slower than the time limit counts as missing.
@@ -20,7 +20,7 @@ import time
 from typing import Any
 
 from ..errors import MissedCollective, RankDied, RankError
-from .logs import Entry, Log, Logs, Told, died, missed
+from .logs import Entry, Log, Logs, Told, missed
 
 BEAT_S = 0.2
 DEAD_S = 6.0  # so long without a beat, on however busy a machine, is no sign of life
@@ -93,13 +93,23 @@ class Watch:
                     return RankError(f"rank {peer} {IN_THE_MEANTIME}{sentence}")
                 pulse.feel(Told.from_json(self._read(f"beat/{peer}")))
                 if pulse.gone():
-                    return RankDied(died(peer, pulse.told))
+                    return RankDied(silent(peer, pulse.told))
             if all(pulse.beats >= 2 for pulse in peers.values()):  # so the logs are of after the failure
                 told: dict[int, Logs | Told] = {peer: pulse.told for peer, pulse in peers.items()}
                 if (found := missed(self.rank, mine, told, group)) is not None:
                     return MissedCollective(f"{found} (time limit {self.limit_s:g} s)")
             self._over.wait(BEAT_S / 2)
         return RankError(f"{mine[group].at(place)} failed on rank {self.rank}: {cause}")
+
+
+def silent(rank: int, told: Told) -> str:
+    """That a rank gives no sign of life, which does not say that it is dead, and where it was seen last.
+
+    >>> silent(1, Told(9, Entry(3, "the vote"), {}))
+    'rank 1 gives no sign of life; the last collective that it was seen in is the vote in step 3'
+    """
+    seen = f"; the last collective that it was seen in is {told.last}" if told.last else ""
+    return f"rank {rank} gives no sign of life{seen}"
 
 
 class Pulse:

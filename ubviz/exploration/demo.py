@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from ..analysis import Finding, Overlap, handoff, overlap
+from ..analysis import Finding, Overlap, findings_of, overlap
 from ..engine import MODES, GPUModelRunner, LinkModel, ModelConfig, MoETransformer, StepOutput
 from ..errors import BadArgument
 from ..recording import record
@@ -91,7 +91,7 @@ class Demo:
 
     @property
     def findings(self) -> list[Finding]:
-        return handoff(self.overlapped.trace)
+        return findings_of(self.overlapped.trace)
 
     def overlaps(self) -> list[Overlap]:
         """One measurement for each overlapped step."""

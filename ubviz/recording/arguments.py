@@ -100,6 +100,10 @@ def _list(numbers: tuple[int, ...] | None) -> list[int] | None:
     return None if numbers is None else list(numbers)
 
 
+def _buffer(s: Speaker, stream: Any, number: Any) -> Args:
+    return {"buffer": number, "stream": stream and s.stream(stream)}
+
+
 def _graph(s: Speaker, obj: Any, key: Any) -> Args:
     return {"graph": s.names.name(obj, "graph"), "key": key}
 
@@ -130,6 +134,7 @@ ARGS: dict[str, Callable[[Speaker, Any, Any], Args]] = {
     "context.set": _forward_context, "hook.register": _hook, "hook.run": _hook, "stream.switch": _switch,
     "event.record": _binding, "event.wait": _binding, "event.query": _query, "event.synchronize": _event,
     "stream.synchronize": _on_stream, "host.read": _read, "kernel.launch": _launch,
+    "buffer.alloc": _buffer, "buffer.free": _buffer, "buffer.record_stream": _buffer,
     "graph.capture_begin": _graph, "graph.capture_end": _graph, "graph.replay": _replay,
     "step.begin": _as_told, "step.end": _as_told, "vote": _as_told, "collective": _as_told,
     "error": _error, "mark": _text,

@@ -39,7 +39,11 @@ class Recording:
         self._trace: Trace | None = None
         self._on = False
         self._meta: dict[str, Any] = {}
-        self._watchdog = Watchdog(self, watchdog_s, on_stall) if watchdog_s is not None else None
+        self._virtual = getattr(
+            rt, "virtual_time", False
+        )  # no date, and no watchdog: a deadlock ends its waits
+        watched = watchdog_s is not None and not self._virtual
+        self._watchdog = Watchdog(self, watchdog_s or 0.0, on_stall) if watched else None
         self.host, self.device = self._listeners()
 
     def __repr__(self) -> str:
@@ -102,14 +106,14 @@ class Recording:
     def __enter__(self) -> Recording:
         if self._on or self._trace is not None:
             raise BadArgument("this recording has been made; call ubviz.record(rt) again for another one")
-        self._meta = {
-            **self.runtime.describe(),
-            "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        }
+        self._meta = self.runtime.describe()
+        if not self._virtual:
+            now = datetime.datetime.now(datetime.UTC)
+            self._meta["created"] = now.isoformat(timespec="seconds")
         self._snapshot = self.runtime.snapshot()
         self.main_ident = get_ident()
         self._origin_ns = self.runtime.now_ns()
-        self._meta["base_ns"] = time.time_ns()
+        self._meta["base_ns"] = 0 if self._virtual else time.time_ns()
         self._on = True
         self.runtime.hooks.subscribe(self)
         if self._watchdog is not None:

@@ -11,6 +11,7 @@ import inspect
 import linecache
 import sys
 import sysconfig
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -75,15 +76,12 @@ class Sites:
         """The text of every function that a site lies in: file, function, first line, text."""
         found = []
         for code in self._codes.values():
-            lines = linecache.getlines(code.co_filename)
-            first = max(code.co_firstlineno, 1)
-            block = lines if code.co_name == "<module>" else _block(lines[first - 1 :])
             found.append(
                 {
                     "file": self.file(code.co_filename),
                     "function": code.co_qualname,
-                    "line": 1 if code.co_name == "<module>" else first,
-                    "text": "".join(block),
+                    "line": 1 if code.co_name == "<module>" else max(code.co_firstlineno, 1),
+                    "text": _text(code),
                 }
             )
         return sorted(found, key=lambda source: (source["file"], source["line"], source["function"]))
@@ -94,6 +92,13 @@ def _line(code: CodeType, offset: int) -> int:
         if start <= offset < end and line is not None:
             return line
     return code.co_firstlineno
+
+
+@lru_cache(maxsize=4096)
+def _text(code: CodeType) -> str:
+    """Once for each function, since finding its end takes longer than all else about it."""
+    lines = linecache.getlines(code.co_filename)
+    return "".join(lines if code.co_name == "<module>" else _block(lines[max(code.co_firstlineno, 1) - 1 :]))
 
 
 def _block(lines: list[str]) -> list[str]:

@@ -134,8 +134,8 @@ class Graph(Protocol):
 class Parking(Protocol):
     """Who waits for what among a runtime's threads, by their identifiers, and how to end it."""
 
-    waiting: dict[int, Any]
-
+    @property
+    def waiting(self) -> dict[int, Any]: ...
     def interrupt(self, report: str) -> None: ...
     def resume(self) -> None: ...
 
@@ -168,10 +168,11 @@ class Runtime(Protocol):
     """One implementation of threads, streams and events; see the module's text for what they mean."""
 
     name: str
-    device: Any  #: where tensors live, as torch names it
     hooks: Hooks
     threads: set[Any]
 
+    @property
+    def device(self) -> Any: ...  # where tensors live, as torch names it
     @property
     def parking(self) -> Parking: ...
     def Thread(

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 from ..errors import BadArgument, MixedRuntimes, RuntimeUnavailable
 
-NAMES = ("auto", "host", "cuda")
+NAMES = ("auto", "host", "cuda", "virtual")
 
 
 def get_runtime(name: str = "auto", **options: Any) -> Any:
     """A new runtime: ``"cuda"`` is this machine's GPU, ``"host"`` emulated streams on its CPU.
 
-    ``"auto"`` is cuda where PyTorch sees a device, else host.
+    ``"auto"`` is cuda where PyTorch sees a device, else host. ``"virtual"`` is deterministic, in virtual time; it takes
+    ``costs``, ``seed`` or ``schedule``, and times like ``wake_ns`` (see ``VirtualRuntime``).
 
     >>> rt = get_runtime("host")
     >>> rt.name
@@ -23,6 +24,10 @@ def get_runtime(name: str = "auto", **options: Any) -> Any:
     Raises ``BadArgument`` for an unknown name, ``RuntimeUnavailable`` where what it needs is not there.
     """
     check_name(name)
+    if name == "virtual":
+        from .virtual import VirtualRuntime
+
+        return VirtualRuntime(**options)
     if options:
         raise BadArgument(f"runtime {name!r} takes no option {next(iter(options))!r}")
     if name == "cuda" or (name == "auto" and why_no_cuda() is None):

@@ -31,6 +31,7 @@ event.query           Event                       answer (bool)
 event.synchronize     Event                       None
 stream.synchronize    Stream                      None
 host.read             Stream                      what reads (str)
+buffer.*              Stream, None for a free     buffer number (virtual only)
 kernel.launch         Stream                      Launch
 graph.capture_begin   Graph                       key; graph.capture_end too, unless the capture failed
 graph.replay          Graph                       (key, correlation of its kernels, how many they are)
@@ -96,6 +97,11 @@ class Hooks:
         """Stop telling ``listener``; unknown listeners are ignored."""
         with self._lock:
             self._replace(tuple(other for other in self.listeners if other is not listener))
+
+    def mute(self) -> None:
+        """Stop telling everybody: what comes is the unwinding of a run that was dropped."""
+        with self._lock:
+            self._replace(())
 
     def _replace(self, listeners: tuple[Listener, ...]) -> None:
         self.listeners = listeners

@@ -247,9 +247,7 @@ class HostRuntime:
             )  # fmt: skip
         if host is not None:
             host("kernel.launch", stream, launch)
-        stream.submit(
-            name, launch, work.run_launch, (fn, args, duration_ns, sends, receives, launch), sends
-        )
+        stream.submit(name, launch, work.run_launch, (fn, args, duration_ns, sends, receives, launch), sends)
         if host_wait:
             try:
                 marker = work.Marker(stream)

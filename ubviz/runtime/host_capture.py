@@ -1,4 +1,4 @@
-"""Captures of the host runtime: launches, records and waits are noted for a graph, and nothing runs.
+"""Captures of the host and the virtual runtime: launches, records and waits are noted, and nothing runs.
 
 The rules are CUDA's:
 
@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import AsyncError, BadArgument, CaptureError
 from .base import Launch
-from .host_streams import Event, Flight, Marker, Stream, run_launch
 
 if TYPE_CHECKING:
-    from .host_graph import Graph
+    from .captured import CapturedGraph
+    from .host_streams import Event, Flight, Marker, Stream
 
 MODES = ("global", "thread_local", "relaxed")
 """Who may wait for other streams meanwhile: nobody; any thread but the one that captures; everybody."""
@@ -36,14 +36,18 @@ MODES = ("global", "thread_local", "relaxed")
 _registry = threading.Lock()  # of the runtimes' captures under way
 
 
-class Edge(Marker):
-    """A record inside a capture, and what of each stream comes before it."""
+class Edge:
+    """A record inside a capture, and what of each stream comes before it. It is no point in time."""
 
-    __slots__ = ("capture", "clock", "waited")
+    __slots__ = ("capture", "clock", "record", "stream", "waited")
+    done = False
 
     def __init__(self, capture: Capture, stream: Stream, record: int, clock: dict[Stream, int]) -> None:
-        super().__init__(stream, record)
+        self.stream, self.record = stream, record
         self.capture, self.clock, self.waited = capture, clock, False
+
+    def reached(self, now_ns: int) -> bool:
+        return False
 
 
 class Kernel(NamedTuple):
@@ -57,8 +61,7 @@ class Kernel(NamedTuple):
 
     @property
     def receives(self) -> Flight | None:
-        found: Flight | None = self.args[4] if self.fn is run_launch else None
-        return found
+        return self.launch.receives  # type: ignore[return-value]
 
 
 class Record(NamedTuple):
@@ -79,7 +82,7 @@ Node = Kernel | Record | Wait
 class Capture:
     """One capture under way: its streams, what they were given, and whether a rule was broken."""
 
-    def __init__(self, graph: Graph, origin: Stream, mode: str) -> None:
+    def __init__(self, graph: CapturedGraph, origin: Stream, mode: str) -> None:
         if mode not in MODES:
             raise BadArgument(f"capture_error_mode is one of {', '.join(MODES)}, not {mode!r}")
         # the graph by name only: what was noted goes with the graph, without waiting for a garbage collection
@@ -125,7 +128,7 @@ class Capture:
             self.nodes[stream].append(Record(edge))
         return edge
 
-    def wait(self, stream: Stream, event: Event, marker: Marker | None) -> None:
+    def wait(self, stream: Stream, event: Event, marker: Marker | Edge | None) -> None:
         """Note that ``stream`` waits for ``event``; a stream from outside joins the capture by that."""
         self._check_inside(stream, event, marker)
         if (host := stream.runtime.hooks.host) is not None:
@@ -142,7 +145,7 @@ class Capture:
             for other, count in marker.clock.items():
                 clock[other] = max(clock.get(other, 0), count)
 
-    def _check_inside(self, stream: Stream, event: Event, marker: Marker | None) -> None:
+    def _check_inside(self, stream: Stream, event: Event, marker: Marker | Edge | None) -> None:
         if isinstance(marker, Edge) and marker.capture is self and not self.over:
             return
         if self.over:
@@ -166,7 +169,7 @@ class Capture:
         """``what`` needs the device to have run."""
         return self.refuse(
             f"{what} is not possible while {_name(stream)} is captured into {self.graph}: a capture runs nothing, so "
-            "there is nothing to wait for; do it before or after the capture"
+            "there is nothing to wait for; do it before or after the capture, which capture_end() ends"
         )
 
     def random(self, what: str, stream: Stream) -> CaptureError:

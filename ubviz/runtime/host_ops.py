@@ -146,6 +146,8 @@ class DeviceContext:
     raises what failed in them. The threads of a runtime do not wait: who started them goes on with their work.
     """
 
+    mode: type[Any] = _Mode  # what sees the operations; it has ``runtime`` and ``eager``
+
     def __init__(self, runtime: HostRuntime, drains: bool = True) -> None:
         self._runtime, self._drains = runtime, drains
         self._mode: _Mode | None = None
@@ -153,7 +155,7 @@ class DeviceContext:
     def __enter__(self) -> DeviceContext:
         if _thread.mode is None:
             _process.enter()
-            self._mode = _thread.mode = _Mode(self._runtime)
+            self._mode = _thread.mode = self.mode(self._runtime)
             self._mode.__enter__()
         elif _thread.mode.runtime is not self._runtime:
             raise MixedRuntimes("this thread is already inside the device context of another host runtime")

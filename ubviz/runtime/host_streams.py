@@ -76,7 +76,7 @@ class Event:
             raise MixedRuntimes(f"{self!r} cannot be recorded on {stream!r}: it belongs to another runtime")
         stream._check_open()
         if (capture := stream.capture) is not None:
-            self._marker = capture.record(stream, self, next(self._records))
+            self._marker = capture.record(stream, self, next(self._records))  # type: ignore[assignment]
             return
         marker = Marker(stream, next(self._records))
         if (host := self.runtime.hooks.host) is not None:

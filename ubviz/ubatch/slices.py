@@ -13,9 +13,10 @@ Source: vLLM ``vllm/v1/worker/ubatch_utils.py``.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from operator import index
 from typing import Any
 
 from ..errors import SlicingError
@@ -62,7 +63,7 @@ def maybe_create_ubatch_slices(
     [(slice(0, 2, None), slice(0, 4, None)), (slice(1, 2, None), slice(4, 8, None))]
 
     Raises ``SlicingError`` when a cut lies outside the batch, cuts do not ascend, a count is negative, or there
-    is less room than there are tokens or requests.
+    is less room than there are tokens or requests, and for a count that is no whole number.
     """
     if not should_ubatch:
         return None, None
@@ -92,7 +93,9 @@ def is_last_ubatch_empty(orig_num_tokens: int, padded_num_tokens: int, num_ubatc
 
 def _starts(num_scheduled_tokens: Sequence[int], num_tokens_padded: int, num_reqs_padded: int) -> list[int]:
     """The first token of each request, and the end."""
-    counts = [int(n) for n in num_scheduled_tokens]
+    counts = [count_of(f"the length of request {i}", n) for i, n in enumerate(num_scheduled_tokens)]
+    num_tokens_padded = count_of("num_tokens_padded", num_tokens_padded)
+    num_reqs_padded = count_of("num_reqs_padded", num_reqs_padded)
     if any(n < 0 for n in counts):
         raise SlicingError(
             f"request {counts.index(min(counts))} has {min(counts)} tokens; it needs 0 or more"
@@ -108,15 +111,33 @@ def _starts(num_scheduled_tokens: Sequence[int], num_tokens_padded: int, num_req
     return [0, *accumulate(counts)]
 
 
+def count_of(what: str, value: Any) -> int:
+    """``value`` as an int, if it is a whole number by its type: no bool, no float, no text.
+
+    >>> count_of("num_ubatches", 3.0)
+    Traceback (most recent call last):
+        ...
+    ubviz.errors.SlicingError: num_ubatches is a whole number, not 3.0
+    """
+    try:
+        if not isinstance(value, bool):
+            return index(value)  # numpy's numbers too
+    except TypeError:
+        pass
+    raise SlicingError(f"{what} is a whole number, not {value!r}")
+
+
 def _cuts(num_tokens: int, num_ubatches: int, split_point: int | Sequence[int] | None) -> list[int]:
+    num_ubatches = count_of("num_ubatches", num_ubatches)
     if num_ubatches < 2:
         raise SlicingError(f"a batch is split into at least 2 microbatches, not {num_ubatches}")
     if split_point is None:
         split_point = num_tokens // num_ubatches
-    if isinstance(split_point, int):
-        cuts = [split_point * i for i in range(1, num_ubatches)]
+    if isinstance(split_point, Iterable) and not isinstance(split_point, str):
+        cuts = [count_of("each cut of split_point", cut) for cut in split_point]
     else:
-        cuts = [int(cut) for cut in split_point]
+        width = count_of("split_point", split_point)
+        cuts = [width * i for i in range(1, num_ubatches)]
     if num_tokens < num_ubatches:
         raise SlicingError(
             f"{num_ubatches} microbatches need at least {num_ubatches} tokens, not {num_tokens}"
@@ -136,6 +157,39 @@ def _at_least_one(requests: slice, num_reqs: int) -> slice:
     if requests.start < requests.stop or num_reqs == 0:
         return requests
     return slice(num_reqs - 1, num_reqs)
+
+
+def check_slices(slices: Sequence[UBatchSlice], inputs: dict[str, Any]) -> None:
+    """Raise ``SlicingError`` unless the slices hold each token once and in order, and some input has a row for each.
+
+    Padding is part of both. An input with another number of rows is passed on whole, so one has to fit, or the
+    slices would cut nothing.
+    """
+    stop = 0
+    for i, part in enumerate(slices):
+        tokens = part.token_slice
+        said = f"the tokens of microbatch {i} are [{tokens.start}, {tokens.stop})"
+        if tokens.step not in (None, 1):
+            raise SlicingError(f"{said} with a step of {tokens.step}; a microbatch holds every token in between")
+        start, end = (count_of(f"an end of microbatch {i}", n) for n in (tokens.start, tokens.stop))
+        if start != stop:
+            raise SlicingError(f"{said}, but must begin at {stop}: each token is run once, and in order")
+        if end < start:
+            raise SlicingError(f"{said}, which ends before it begins")
+        stop = end
+    rows = {name: _rows(name, value) for name, value in inputs.items()}
+    lengths = {name: n for name, n in rows.items() if n is not None}
+    if lengths and stop not in lengths.values():
+        name, found = next(iter(lengths.items()))
+        raise SlicingError(f"the slices hold {stop} tokens, but {name} has {found} rows; slice what is there")
+
+
+def _rows(name: str, value: Any) -> int | None:
+    """How many tokens an input has; None where it has no rows."""
+    shape = tuple(getattr(value, "shape", ()))
+    if name.endswith("positions") and len(shape) == 2:
+        return int(shape[1])
+    return int(shape[0]) if shape else None
 
 
 def slice_model_inputs(tokens: slice, inputs: dict[str, Any], num_tokens: int) -> dict[str, Any]:

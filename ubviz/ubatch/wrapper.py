@@ -37,7 +37,7 @@ from .forward_context import (
 from .graphs import CUDAGraphMetaData, Decision, tokens_of, witnessed
 from .outputs import merge_outputs as merge_outputs
 from .ring_run import RingRun, refuse_if_busy
-from .slices import UBatchSlice, slice_model_inputs
+from .slices import UBatchSlice, check_slices, slice_model_inputs
 
 
 @dataclass
@@ -63,8 +63,9 @@ class UBatchWrapper:
     each number of tokens. Its outputs are the same tensors at every call, and the next replay overwrites them.
     ``runtime_mode=FULL`` refuses at once a model that cannot be captured.
 
-    Raises ``WrapperBusy`` when called while microbatches run, ``SlicingError`` when the number of slices is
-    not ``num_ubatches``, ``CaptureError`` for what a graph cannot hold, and whatever a microbatch raised.
+    Raises ``WrapperBusy`` when called while microbatches run, ``SlicingError`` when the slices are not
+    ``num_ubatches`` or do not hold each row of the inputs once, ``CaptureError`` for what a graph cannot hold, and
+    whatever a microbatch raised.
     """
 
     def __init__(
@@ -105,6 +106,8 @@ class UBatchWrapper:
             raise BadArgument("a wrapper takes its inputs by keyword, as in wrapper(hidden_states=x)")
         refuse_if_busy()
         parent = get_forward_context()
+        if parent.ubatch_slices is not None:
+            check_slices(parent.ubatch_slices, inputs)
         self.decided = None
         if parent.cudagraph_runtime_mode is CUDAGraphMode.FULL:
             return self._call_full(parent, inputs)

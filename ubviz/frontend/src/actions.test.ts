@@ -26,6 +26,7 @@ function view() {
   const on = (lane: number) => ITEMS.filter((each) => each.lane === lane);
   const end = (row: number) => ({ kind: "", row: rowOf(ITEMS[row]!), ns: ITEMS[row]!.start, lane: 0 });
   const data = {
+    index,
     item: (row: Row) => ITEMS[row[1]] ?? null,
     neighbour: (from: Item, by: number) => on(from.lane)[on(from.lane).indexOf(from) + by] ?? null,
     nearest: (lane: number, t: number) =>
@@ -46,6 +47,8 @@ function view() {
       },
     },
     live: { say: (words: string) => said.push(words) },
+    say: (words: string) => said.push(words),
+    clock: null as Range | null,
     items: new Items(),
     scene: { index, data },
     details: { open: false, element: { focus: () => said.push("focus in details") } },

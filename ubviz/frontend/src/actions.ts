@@ -4,8 +4,10 @@ import { go, type Axis } from "./axis";
 import type { Item } from "./data";
 import { follow } from "./fields";
 import { same } from "./link";
+import { linksOf } from "./links";
+import { rangeOf } from "./logical";
 import type { Row } from "./model";
-import { stepAt } from "./range";
+import { backToClock, revealed, stepAt, type Range } from "./range";
 import type { Scene } from "./scene";
 import { rowOf } from "./selection";
 import type { Timeline } from "./timeline";
@@ -92,13 +94,13 @@ function stand(view: Timeline, axis: Axis, scene: Scene): Stand {
 
 function selectOr(view: Timeline, item: Item | null, words: string): void {
   if (item) select(view, item);
-  else view.live.say(words);
+  else view.say(words);
 }
 
 function alongFlow(view: Timeline, way: "causes" | "effects"): void {
   const { scene, items: { primary } } = view;
   if (!scene || !primary) return;
-  const end = follow(way, scene.data.flowsOf(rowOf(primary))[way]);
+  const end = follow(way, linksOf(scene.data, primary)[way]);
   const item = end && scene.data.item(end.row);
   selectOr(view, item, way === "causes" ? "no cause was recorded" : "no effect was recorded");
 }
@@ -114,10 +116,24 @@ function toStep(view: Timeline, direction: -1 | 1): void {
 
 function turn(view: Timeline, order: "wall" | "logical"): void {
   if (order === "logical" && !view.scene?.index.logical) {
-    return view.live.say("this recording has no order to show");
+    return view.say("this recording has no order to show");
   }
+  if (order === "wall" && view.order === "logical") view.goToTime(clockAgain(view), false);
   view.link.set("order", order);
   view.live.say(order === "wall" ? "by the clock" : "in order, one column an event");
+}
+
+/** What the clock shows after order. */
+function clockAgain(view: Timeline): Range {
+  const { axis, scene, range } = view;
+  if (!axis || !scene?.logical) return range;
+  const [a, b] = axis.range;
+  const [middle] = rangeOf(scene.logical, [(a + b) / 2, b]);
+  const all = a <= axis.all[0] && b >= axis.all[1];
+  const back = backToClock(range, view.clock, middle, scene.index.steps, all);
+  const { primary } = view.items;
+  const met = primary && primary.end >= range[0] && primary.start <= range[1];
+  return met && back !== range ? revealed(back, primary.start, primary.end) : back;
 }
 
 /** Step by step back to a plain picture: the keys, the details, the selection, the cursor. */

@@ -32,7 +32,7 @@ export interface FlowEnd {
   lane: number;
 }
 
-interface Ends {
+export interface Ends {
   causes: FlowEnd[];
   effects: FlowEnd[];
 }
@@ -46,27 +46,27 @@ export class Data {
   readonly flows: FlowTrack;
   /** How many parts have come: what is worked out from them is out of date when it changes. */
   version = 0;
-  private readonly byLane: AnyTrack[][];
-  private readonly loader: Loader;
-  private readonly labels = new Set<number>();
-  private readonly ubatches = new Set<number>();
+  readonly #byLane: AnyTrack[][];
+  readonly #loader: Loader;
+  readonly #labels = new Set<number>();
+  readonly #ubatches = new Set<number>();
   /** Overlays ask for the same flows at every movement of the pointer. */
-  private answers: { version: number; of: Map<string, Ends> } = { version: -1, of: new Map() };
-  private short: { version: number; of: Map<string, string> } = { version: -1, of: new Map() };
+  #answers: { version: number; of: Map<string, Ends> } = { version: -1, of: new Map() };
+  #short: { version: number; of: Map<string, string> } = { version: -1, of: new Map() };
 
   constructor(
     readonly index: Index,
     readonly facts: Facts,
   ) {
-    this.byLane = index.lanes.map(() => []);
+    this.#byLane = index.lanes.map(() => []);
     index.tracks.forEach((spec, number) => {
       const track = isBars(spec.layer) ? new BarTrack(spec, number) : new MarkTrack(spec, number);
       if (track instanceof BarTrack) this.bars.push(track);
       else this.marks.push(track);
-      this.byLane[spec.lane]?.push(track);
+      this.#byLane[spec.lane]?.push(track);
     });
     this.flows = new FlowTrack(index.flows);
-    this.loader = new Loader([...this.bars, ...this.marks, this.flows]);
+    this.#loader = new Loader([...this.bars, ...this.marks, this.flows]);
   }
 
   /**
@@ -74,8 +74,8 @@ export class Data {
    * once.
    */
   load(wire: Wire, want: readonly [number, number], onPart: () => void, signal: AbortSignal): Promise<void> {
-    return this.loader.load(wire, want, signal, (track, chunk) => {
-      if (track instanceof BarTrack) this.note(track, chunk as Bars);
+    return this.#loader.load(wire, want, signal, (track, chunk) => {
+      if (track instanceof BarTrack) this.#note(track, chunk as Bars);
       this.version++;
       onPart();
     });
@@ -83,25 +83,25 @@ export class Data {
 
   /** Whether all parts that touch the range have come. */
   complete(range: readonly [number, number]): boolean {
-    return this.loader.complete(range);
+    return this.#loader.complete(range);
   }
 
   lane(lane: number, layer: TrackLayer): AnyTrack[] {
-    return (this.byLane[lane] ?? []).filter((track) => track.spec.layer === layer);
+    return (this.#byLane[lane] ?? []).filter((track) => track.spec.layer === layer);
   }
 
   /** The letter that stands for an operation in a block too narrow for its name. */
   shortOf(label: string): string {
-    if (this.short.version !== this.version) {
-      const names = [...this.labels].map((number) => this.facts.names[number] ?? "");
-      this.short = { version: this.version, of: initials(names) };
+    if (this.#short.version !== this.version) {
+      const names = [...this.#labels].map((number) => this.facts.names[number] ?? "");
+      this.#short = { version: this.version, of: initials(names) };
     }
-    return this.short.of.get(label) ?? "";
+    return this.#short.of.get(label) ?? "";
   }
 
   /** From three microbatches on, whose greys are near each other in print, names carry their numbers too. */
   get numbered(): boolean {
-    return this.ubatches.size > 2;
+    return this.#ubatches.size > 2;
   }
 
   item(row: Row): Item | null {
@@ -115,28 +115,28 @@ export class Data {
 
   itemAt(track: AnyTrack, place: AnyPlace): Item {
     return track instanceof BarTrack
-      ? this.barItem(track, place as Place<Bars>)
-      : this.markItem(track, place as Place<Marks>);
+      ? this.#barItem(track, place as Place<Bars>)
+      : this.#markItem(track, place as Place<Marks>);
   }
 
   /** The next item along the lane, by time: spans, waits and marks. */
   neighbour(item: Item, direction: -1 | 1): Item | null {
-    const tracks = this.byLane[item.lane] ?? [];
-    const mine = tracks.findIndex((track) => this.placeOf(track, item) !== null);
+    const tracks = this.#byLane[item.lane] ?? [];
+    const mine = tracks.findIndex((track) => this.#placeOf(track, item) !== null);
     let best: { track: AnyTrack; place: AnyPlace } | null = null;
     tracks.forEach((track, number) => {
       // At one moment tracks have their order: what comes later in it is reached when going on there.
       const passed = direction > 0 ? number < mine : number > mine;
       let place =
         number === mine
-          ? this.step(track, this.placeOf(track, item)!, direction)
+          ? this.#step(track, this.#placeOf(track, item)!, direction)
           : direction > 0
             ? track.first(item.start, passed)
             : track.last(item.start, passed);
-      while (place && (this.isEcho(track, place) || isSame(track, place, item))) {
-        place = this.step(track, place, direction);
+      while (place && (this.#isEcho(track, place) || isSame(track, place, item))) {
+        place = this.#step(track, place, direction);
       }
-      if (place && (!best || this.isNearer(place, best.place, direction))) best = { track, place };
+      if (place && (!best || this.#isNearer(place, best.place, direction))) best = { track, place };
     });
     const found = best as { track: AnyTrack; place: AnyPlace } | null;
     return found && this.itemAt(found.track, found.place);
@@ -146,7 +146,7 @@ export class Data {
   nearest(lane: number, t: number): Item | null {
     let best: Item | null = null;
     let least = Infinity;
-    for (const track of this.byLane[lane] ?? []) {
+    for (const track of this.#byLane[lane] ?? []) {
       const places = [track.last(t), track.first(t)];
       for (const place of places) {
         if (!place) continue;
@@ -162,15 +162,15 @@ export class Data {
   /** What caused something, and what it caused. */
   flowsOf(row: Row): Ends {
     const key = `${row[0]} ${row[1]}`;
-    if (this.answers.version !== this.version || this.answers.of.size > 500) {
-      this.answers = { version: this.version, of: new Map() };
+    if (this.#answers.version !== this.version || this.#answers.of.size > 500) {
+      this.#answers = { version: this.version, of: new Map() };
     }
-    let known = this.answers.of.get(key);
-    if (!known) this.answers.of.set(key, (known = this.searchFlows(row)));
+    let known = this.#answers.of.get(key);
+    if (!known) this.#answers.of.set(key, (known = this.#searchFlows(row)));
     return known;
   }
 
-  private searchFlows(row: Row): Ends {
+  #searchFlows(row: Row): Ends {
     const causes: FlowEnd[] = [];
     const effects: FlowEnd[] = [];
     const table = row[0] === "events" ? 0 : 1;
@@ -179,15 +179,42 @@ export class Data {
       if (!flows) continue;
       for (let i = 0; i < flows.rows; i++) {
         if (flows.toRow[i] === row[1] && flows.toTable[i] === table)
-          causes.push(this.flowEnd(flows, i, false));
+          causes.push(this.#flowEnd(flows, i, false));
         if (flows.fromRow[i] === row[1] && flows.fromTable[i] === table)
-          effects.push(this.flowEnd(flows, i, true));
+          effects.push(this.#flowEnd(flows, i, true));
       }
     }
     return { causes, effects };
   }
 
-  private flowEnd(flows: Flows, i: number, to: boolean): FlowEnd {
+  /**
+   * Flows of the trace events that bound a thread's bar: what ended its wait or woke it, and the last thing
+   * that it caused; of one that is awake, whom it woke.
+   */
+  flowsOfBar({ lane, style, start, end }: Item): Ends {
+    const causes: FlowEnd[] = [];
+    let effects: FlowEnd[] = [];
+    const blocked = style === "waiting" || style === "device";
+    const wakes = blocked ? -1 : this.index.flow_kinds.indexOf("set -> wake");
+    let best = [-1, 0, 0];
+    for (const flows of this.flows.chunks) {
+      for (let i = 0; flows && i < flows.rows; i++) {
+        if (flows.toLane[i] === lane && flows.toTable[i] === 0 && flows.to[i] === (blocked ? end : start))
+          causes.push(this.#flowEnd(flows, i, false));
+        const [from, wake] = [flows.from[i], flows.kind[i] === wakes];
+        if (flows.fromLane[i] !== lane || flows.fromTable[i] !== 0 || from < start) continue;
+        if (from > end || (from === end && !wake)) continue; // what begins then belongs to the next bar
+        const mine = [Number(wake), from, flows.fromRow[i]];
+        const differs = mine.findIndex((value, k) => value !== best[k]);
+        if (differs >= 0 && mine[differs] < best[differs]) continue;
+        if (differs >= 0) [best, effects] = [mine, []];
+        effects.push(this.#flowEnd(flows, i, true));
+      }
+    }
+    return { causes, effects };
+  }
+
+  #flowEnd(flows: Flows, i: number, to: boolean): FlowEnd {
     const table: Table = (to ? flows.toTable : flows.fromTable)[i] === 0 ? "events" : "spans";
     return {
       kind: this.index.flow_kinds[flows.kind[i]] ?? "",
@@ -197,7 +224,7 @@ export class Data {
     };
   }
 
-  private barItem(track: BarTrack, { chunk, i }: Place<Bars>): Item {
+  #barItem(track: BarTrack, { chunk, i }: Place<Bars>): Item {
     return {
       table: track.spec.table,
       row: chunk.row[i],
@@ -214,7 +241,7 @@ export class Data {
     };
   }
 
-  private markItem(track: MarkTrack, { chunk, i }: Place<Marks>): Item {
+  #markItem(track: MarkTrack, { chunk, i }: Place<Marks>): Item {
     const kind = this.index.kinds[chunk.kind[i]] ?? "";
     const text = chunk.text[i] ? this.facts.names[chunk.text[i] - 1] : "";
     return {
@@ -234,46 +261,44 @@ export class Data {
   }
 
   /** Where an item is in a track; by its start too, because the bars of a thread share one row. */
-  private placeOf(track: AnyTrack, item: Item): AnyPlace | null {
+  #placeOf(track: AnyTrack, item: Item): AnyPlace | null {
     if (track.spec.table !== item.table || track instanceof BarTrack !== (item.kind === null)) return null;
     let place: AnyPlace | null = track.first(item.start);
     while (place && place.chunk.start[place.i] === item.start) {
       if (place.chunk.row[place.i] === item.row) return place;
-      place = this.step(track, place, 1);
+      place = this.#step(track, place, 1);
     }
     return null;
   }
 
-  private step(track: AnyTrack, place: AnyPlace, direction: -1 | 1): AnyPlace | null {
+  #step(track: AnyTrack, place: AnyPlace, direction: -1 | 1): AnyPlace | null {
     return track instanceof BarTrack
       ? track.beside(place as Place<Bars>, direction)
       : track.beside(place as Place<Marks>, direction);
   }
 
   /** The end of a wait is a mark of the span that is itself an item of the lane. */
-  private isEcho(track: AnyTrack, place: AnyPlace): boolean {
+  #isEcho(track: AnyTrack, place: AnyPlace): boolean {
     return track.spec.layer === "points" && this.index.kinds[(place.chunk as Marks).kind[place.i]] === "wait";
   }
 
-  private isNearer(place: AnyPlace, than: AnyPlace, direction: -1 | 1): boolean {
+  #isNearer(place: AnyPlace, than: AnyPlace, direction: -1 | 1): boolean {
     const by = place.chunk.start[place.i] - than.chunk.start[than.i];
     return direction > 0 ? by < 0 : by >= 0;
   }
 
   /** Which operations and microbatches there are on the streams. */
-  private note(track: BarTrack, bars: Bars): void {
+  #note(track: BarTrack, bars: Bars): void {
     if (track.spec.layer !== "main" || this.index.lanes[track.spec.lane]?.group === "threads") return;
     for (let b = 0; b + 1 < bars.blocks.length; b++) {
       const i = bars.blocks[b];
-      this.labels.add(bars.op[i] ? bars.op[i] - 1 : bars.name[i]);
-      if (bars.ubatch[i]) this.ubatches.add(bars.ubatch[i]);
+      this.#labels.add(bars.op[i] ? bars.op[i] - 1 : bars.name[i]);
+      if (bars.ubatch[i]) this.#ubatches.add(bars.ubatch[i]);
     }
   }
 }
 
-function isBars(layer: TrackLayer): boolean {
-  return layer === "main" || layer === "waits" || layer === "inner";
-}
+const isBars = (layer: TrackLayer): boolean => layer === "main" || layer === "waits" || layer === "inner";
 
 function isSame(track: AnyTrack, place: AnyPlace, item: Item): boolean {
   return (

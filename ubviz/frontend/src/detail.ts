@@ -4,9 +4,10 @@ import type { Data, FlowEnd, Item } from "./data";
 import { button, icon, listen, make } from "./dom";
 import { argumentFields, columnFields, excerpt, firstFields, flowWords, rowKey } from "./fields";
 import type { Field, RowData } from "./fields";
+import { linksOf } from "./links";
 import type { Index, Row, Source } from "./model";
 import type { Palette } from "./theme";
-import { PATIENCE_MS, WAITING } from "./waiting";
+import { LATE, LATE_MS, PATIENCE_MS, WAITING } from "./waiting";
 import type { Wire } from "./wire";
 import { cut, nameOf, sortOf } from "./words";
 
@@ -70,8 +71,11 @@ export class Details {
   }
 
   #flows(item: Item, data: Data, index: Index): HTMLElement {
-    const { causes, effects } = data.flowsOf([item.table, item.row]);
+    const { causes, effects } = linksOf(data, item);
     const list = make("div.flows");
+    if (!causes.length && !effects.length && data.flows.chunks.every(Boolean)) {
+      list.append(make("p", "no cause and no effect was recorded"));
+    }
     for (const [way, ends] of [["causes", causes], ["effects", effects]] as const) {
       for (const end of ends.slice(0, MOST_FLOWS)) list.append(this.#flowButton(way, end, data, index));
       if (ends.length > MOST_FLOWS) list.append(make("p", `and ${ends.length - MOST_FLOWS} more ${way}`));
@@ -93,7 +97,10 @@ export class Details {
     until: AbortSignal,
   ): Promise<void> {
     const { fields, note, source, columns } = into;
-    const timer = setTimeout(() => (note.textContent = WAITING), PATIENCE_MS);
+    let timer = setTimeout(() => {
+      note.textContent = WAITING;
+      timer = setTimeout(() => (note.textContent = LATE), LATE_MS - PATIENCE_MS);
+    }, PATIENCE_MS);
     try {
       const row = await rowOf(wire, index, [item.table, item.row]);
       if (until.aborted) return;
@@ -118,9 +125,8 @@ async function rowOf(wire: Wire, index: Index, row: Row): Promise<RowData> {
   return rows[place] ?? {};
 }
 
-function fieldRows(fields: readonly Field[]): HTMLElement[] {
-  return fields.flatMap(([term, value]) => [make("dt", term), make("dd", { dir: "auto" }, value)]);
-}
+const fieldRows = (fields: readonly Field[]): HTMLElement[] =>
+  fields.flatMap(([term, value]) => [make("dt", term), make("dd", { dir: "auto" }, value)]);
 
 /** "moe.py:41 in experts" and its lines, the current one marked. */
 function sourceParts(sources: readonly Source[], site: unknown, calls: boolean): HTMLElement[] {

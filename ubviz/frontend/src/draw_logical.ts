@@ -28,7 +28,7 @@ export function order(p: Picture, logical: Logical, columns: readonly [number, n
   sheet.clipped(() => {
     paintLanes(sheet);
     paintStretches(sheet, logical, scale);
-    const shown = [...shownColumns(scale, seen)];
+    const shown = [...shownColumns(logical, scale, seen)];
     for (const i of shown) paintTie(sheet, logical, scale, i);
     paintArrows(sheet, logical, scale, seen);
     for (const i of shown) paintSign(sheet, logical, scale, i);
@@ -36,12 +36,12 @@ export function order(p: Picture, logical: Logical, columns: readonly [number, n
   return sheet.seen;
 }
 
-/** All columns that are seen; where they are narrower than a pixel and a half, one in so much. */
-function* shownColumns(scale: ColumnScale, [from, to]: [number, number]): Generator<number> {
+/** All columns that are seen; where they are narrower than a pixel and a half, one in so much, and all gates. */
+function* shownColumns(logical: Logical, scale: ColumnScale, [from, to]: [number, number]): Generator<number> {
   let last = -Infinity;
   for (let i = from; i < to; i++) {
     const x = scale.x(i + 0.5);
-    if (x - last >= 1.5) {
+    if (x - last >= 1.5 || logical.sign[i] === "gate") {
       last = x;
       yield i;
     }

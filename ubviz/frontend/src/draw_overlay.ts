@@ -199,9 +199,8 @@ function markBox(sheet: Sheet, item: Item, row: LaneRow, x: number): Box {
 const numbers = new WeakMap<Logical, Map<number, number>>();
 
 /** Row of a trace event -> its column. */
-function columnOf(logical: Logical, row: number): number | undefined {
-  return kept(numbers, logical, () => new Map(logical.row.map((row, column) => [row, column]))).get(row);
-}
+const columnOf = (logical: Logical, row: number): number | undefined =>
+  kept(numbers, logical, () => new Map(logical.row.map((row, column) => [row, column]))).get(row);
 
 function byOrder(sheet: Sheet, logical: Logical, columns: readonly [number, number]): Places {
   const { layout } = sheet.p;

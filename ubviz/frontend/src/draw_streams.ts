@@ -52,9 +52,7 @@ function isDone(sheet: Sheet, wide: Wide): boolean {
   return many && long < leastNamed(sheet) && isGapped(sheet, wide);
 }
 
-function leastNamed(sheet: Sheet): number {
-  return sheet.crowded ? 24 : 7;
-}
+const leastNamed = (sheet: Sheet): number => sheet.crowded ? 24 : 7;
 
 function blockOf(sheet: Sheet, strip: Strip, wide: Wide): Block {
   const { bars, from, to } = wide;
@@ -255,9 +253,7 @@ function paintOther(sheet: Sheet, block: Block): void {
   ctx.setLineDash([]);
 }
 
-function edgeOf(sheet: Sheet, block: Block): number {
-  return min(sheet.thin(0.9), (block.x1 - block.x0) / 4);
-}
+const edgeOf = (sheet: Sheet, block: Block): number => min(sheet.thin(0.9), (block.x1 - block.x0) / 4);
 
 // ---- names
 

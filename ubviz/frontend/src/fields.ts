@@ -100,9 +100,7 @@ export function excerpt(sources: readonly Source[], site: unknown, around: numbe
   return { file: visible(file), function: visible(best.function), line, lines };
 }
 
-function linesOf(source: Source): string[] {
-  return source.text.replace(/\r?\n$/, "").split(/\r?\n/);
-}
+const linesOf = (source: Source): string[] => source.text.replace(/\r?\n$/, "").split(/\r?\n/);
 
 /** "moe.py:41" -> ["moe.py", 41]; a file's name may have colons. */
 export function placeOf(site: unknown): [file: string, line: number] | null {

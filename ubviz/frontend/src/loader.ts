@@ -21,59 +21,57 @@ interface Wanted {
 export type Taken = (holder: unknown, chunk: unknown) => void;
 
 export class Loader {
-  private queue: Wanted[];
-  private readonly all: Wanted[];
-  private running: Promise<void> | null = null;
-  private urgent = 0;
+  #queue: Wanted[];
+  readonly #all: Wanted[];
+  #running: Promise<void> | null = null;
+  #urgent = 0;
 
   constructor(holders: readonly Holder[]) {
-    this.all = holders.flatMap((holder) => holder.parts.map((part, number) => ({ holder, number, part })));
-    this.queue = [...this.all];
+    this.#all = holders.flatMap((holder) => holder.parts.map((part, number) => ({ holder, number, part })));
+    this.#queue = [...this.#all];
   }
 
   complete(range: readonly [number, number]): boolean {
-    return this.all.every((wanted) => !touches(wanted.part, range) || isThere(wanted));
+    return this.#all.every((wanted) => !touches(wanted.part, range) || isThere(wanted));
   }
 
   /** A second call while the first goes on changes the order, and asks for what is wanted at once. */
   load(wire: Wire, want: readonly [number, number], signal: AbortSignal, taken: Taken): Promise<void> {
     const near = (wanted: Wanted) => (touches(wanted.part, want) ? 0 : 1);
-    this.queue.sort((a, b) => near(a) - near(b));
-    this.urgent = this.queue.filter((wanted) => near(wanted) === 0).length;
-    this.running ??= this.run(wire, signal, taken).finally(() => (this.running = null));
-    this.wake?.();
-    return this.running;
+    this.#queue.sort((a, b) => near(a) - near(b));
+    this.#urgent = this.#queue.filter((wanted) => near(wanted) === 0).length;
+    this.#running ??= this.#run(wire, signal, taken).finally(() => (this.#running = null));
+    this.#wake?.();
+    return this.#running;
   }
 
-  private wake: (() => void) | null = null;
+  #wake: (() => void) | null = null;
 
-  private async run(wire: Wire, signal: AbortSignal, taken: Taken): Promise<void> {
+  async #run(wire: Wire, signal: AbortSignal, taken: Taken): Promise<void> {
     const open = new Set<Promise<void>>();
     let problem: unknown = null;
-    while ((this.queue.length || open.size) && !signal.aborted) {
-      while (this.queue.length && (this.urgent > 0 || open.size < AT_ONCE)) {
-        const wanted = this.queue.shift()!;
-        this.urgent--;
-        const coming: Promise<void> = this.fetch(wire, wanted, signal, taken)
+    while ((this.#queue.length || open.size) && !signal.aborted) {
+      while (this.#queue.length && (this.#urgent > 0 || open.size < AT_ONCE)) {
+        const wanted = this.#queue.shift()!;
+        this.#urgent--;
+        const coming: Promise<void> = this.#fetch(wire, wanted, signal, taken)
           .catch((error: unknown) => void (problem ??= error))
           .finally(() => open.delete(coming));
         open.add(coming);
       }
-      const woken = new Promise<void>((resolve) => (this.wake = resolve));
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       await Promise.race([...open, woken]);
     }
     if (problem) throw problem;
   }
 
-  private async fetch(wire: Wire, wanted: Wanted, signal: AbortSignal, taken: Taken): Promise<void> {
+  async #fetch(wire: Wire, wanted: Wanted, signal: AbortSignal, taken: Taken): Promise<void> {
     const bytes = await wire.get(wanted.part.key);
     if (!signal.aborted) taken(wanted.holder, wanted.holder.take(wanted.number, bytes));
   }
 }
 
-function touches(part: Part, [a, b]: readonly [number, number]): boolean {
-  return part.end >= a && part.start <= b;
-}
+const touches = (part: Part, [a, b]: readonly [number, number]): boolean => part.end >= a && part.start <= b;
 
 function isThere({ holder, number }: Wanted): boolean {
   return holder.chunks[number] !== undefined;

@@ -15,6 +15,11 @@ test("the letters are those of the still picture", () => {
   );
 });
 
+test("letters are whole code points", () => {
+  const made = initials(["𝔸b", "𝔸c", "x 𝔹y"]);
+  assert.deepEqual([...made.values()], ["X𝔹", "𝔸", "𝔸c"]);
+});
+
 test("no two operations have the same letters, and a name without any has none", () => {
   const made = initials(["aa", "ae", "", "a"]);
   assert.equal(new Set(made.values()).size, made.size);

@@ -17,21 +17,19 @@ export function initials(names: Iterable<string>): Map<string, string> {
   return found;
 }
 
-function rank(name: string): number {
-  return FIRST.includes(name) ? 0 : 1;
-}
+const rank = (name: string): number => FIRST.includes(name) ? 0 : 1;
 
 function shorter(name: string): string[] {
   const words = name.split(/\s+/).filter((word) => word !== "");
-  const first = (words[0] ?? "?")[0].toUpperCase();
+  const [first] = [...(words[0] ?? "?").toUpperCase()]; // whole code points
   if (words.length > 1)
     return [
       first +
         words
           .slice(1, 3)
-          .map((word) => word[0].toLowerCase())
+          .map((word) => [...word.toLowerCase()][0])
           .join(""),
     ];
-  const rest = [...name.slice(1)].filter((letter) => !"aeiou".includes(letter) && /\p{L}/u.test(letter));
+  const rest = [...name].slice(1).filter((letter) => !"aeiou".includes(letter) && /\p{L}/u.test(letter));
   return [first, ...rest.map((letter) => first + letter)];
 }

@@ -115,6 +115,4 @@ export function listenToPointer(stage: HTMLElement, gestures: Gestures, signal: 
   }, signal, { passive: false });
 }
 
-function clamp(value: number, most: number): number {
-  return min(max(value, -most), most);
-}
+const clamp = (value: number, most: number): number => min(max(value, -most), most);

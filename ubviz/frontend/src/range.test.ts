@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { framed, revealed, sound, stepAt, within, zoomed } from "./range";
+import { backToClock, framed, revealed, sound, stepAt, within, zoomed } from "./range";
 
 test("a range that is none is the fallback", () => {
   for (const bad of [null, [], [1, 1], [2, 1], [NaN, 3], [0, Infinity], "ab"]) {
@@ -9,10 +9,37 @@ test("a range that is none is the fallback", () => {
   assert.deepEqual(sound([-5, 900], [0, 9]), [-5, 900]);
 });
 
-test("one cannot leave the recording, nor zoom out far beyond it", () => {
+test("one cannot leave the recording, nor zoom out beyond it", () => {
   assert.deepEqual(within([90, 130], [60, 100], [0, 100]), [80, 120]);
-  assert.deepEqual(within([-500, 500], [0, 100], [0, 100]), [-56.25, 56.25]);
+  assert.deepEqual(within([-500, 500], [0, 100], [0, 100]), [0, 100]);
+  assert.deepEqual(within([80, 180], [90, 150], [0, 100]), [0, 100]);
   assert.deepEqual(within([10, 20], [20, 30], [0, 100]), [10, 20]);
+});
+
+test("zooming out at the last step fills the view the more the wider it is", () => {
+  let range: readonly [number, number] = [90, 110];
+  const seen: number[] = [];
+  while (range[1] - range[0] < 100) {
+    range = within(zoomed(range, 1 / 1.2, 100, 1), range, [0, 100]);
+    seen.push((Math.min(range[1], 100) - range[0]) / (range[1] - range[0]));
+  }
+  assert.deepEqual(range, [0, 100]);
+  seen.reduce((before, now) => (assert.ok(now >= before - 1e-9), now), 0);
+  assert.ok(seen.at(-2)! > 0.7, `${seen.at(-2)}`);
+  assert.deepEqual(within([-30, 130], [-20, 120], [0, 100]), [-20, 120], "what Python set is not left");
+});
+
+test("back from order the clock is where it was, or in a step, never across a gap", () => {
+  const steps = [[3, 0, 10], [4, 990, 1000]] as const;
+  const back = (shown: [number, number], before: [number, number] | null, middle: number, all = false) =>
+    backToClock(shown, before, middle, steps, all);
+  assert.deepEqual(back([8, 1000], [990, 1000], 993), [990, 1000]);
+  assert.deepEqual(back([8, 995], null, 993), [990, 995]);
+  assert.deepEqual(back([8, 995], null, 9), [8, 10]);
+  assert.deepEqual(back([2, 6], [990, 1000], 4), [2, 6]);
+  assert.deepEqual(back([0, 1000], [990, 1000], 993, true), [0, 1000], "all was asked for");
+  assert.deepEqual(back([0, 1000], [0, 1000], 993, true), [0, 1000]);
+  assert.deepEqual(backToClock([8, 995], null, 9, [], false), [8, 995]);
 });
 
 test("from outside one goes back without a jump, and not farther out", () => {

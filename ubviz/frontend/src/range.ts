@@ -10,22 +10,44 @@ export function sound(range: unknown, fallback: Range): Range {
   return Number.isFinite(a) && Number.isFinite(b) && b > a ? [a, b] : fallback;
 }
 
-/** Nothing is shown that is longer than this many times all there is. */
-const MOST = 1.125;
-
 /**
- * A range that one may go to from `old`: not much longer than all there is, its middle not farther outside
- * than the old one's was (Python may have set that anywhere; going back from there must not jump).
+ * A range that one may go to from `old`: no longer than all there is, its middle not farther outside than
+ * the old one's was (Python may have set that anywhere; going back from there must not jump). The more is
+ * seen while zooming out, the less of it lies outside: at the last, all there is fills the view.
  */
 export function within(range: Range, old: Range, all: Range): Range {
-  const longest = max((all[1] - all[0]) * MOST, old[1] - old[0]);
-  const length = min(range[1] - range[0], longest);
-  const was = (old[0] + old[1]) / 2;
-  const middle = (range[0] + range[1]) / 2;
-  const kept = min(max(middle, min(all[0], was)), max(all[1], was));
-  const start = length === range[1] - range[0] && kept === middle ? range[0] : kept - length / 2;
+  const [whole, was, length] = [lengthOf(all), lengthOf(old), lengthOf(range)];
+  const grows = length > was * (1 + 1e-9);
+  if (grows && length >= whole) return was > whole ? old : all;
+  const rest = grows ? max(length * 1.5 - whole, 0) : 0;
+  const [from, middle] = [middleOf(old), middleOf(range)];
+  const [least, most] = from < all[0] || from > all[1] ? [min(all[0], from), max(all[1], from)]
+    : [all[0] + rest, all[1] - rest];
+  const kept = min(max(middle, least), most);
+  const start = kept === middle ? range[0] : kept - length / 2;
   return [start, start + length];
 }
+
+/**
+ * By the clock again after order has shown a stretch: as it was before if that touches the stretch, else the
+ * part of it in the step at `middle`: a gap between steps says nothing. All there is stays all there is.
+ */
+export function backToClock(
+  shown: Range, before: Range | null, middle: number, steps: readonly Step[], all: boolean,
+): Range {
+  if (before && same(before, shown)) return shown;
+  if (all) return shown;
+  if (before && before[0] < shown[1] && before[1] > shown[0]) return before;
+  const at = stepAt(steps, [middle, middle]);
+  if (at === null) return shown;
+  const [, begin, end] = steps[at]!;
+  const [a, b] = [max(shown[0], begin), min(shown[1], end)];
+  return b > a ? [a, b] : [begin, end];
+}
+
+const same = (a: Range, b: Range) => a[0] === b[0] && a[1] === b[1];
+const lengthOf = (range: Range) => range[1] - range[0];
+const middleOf = (range: Range) => (range[0] + range[1]) / 2;
 
 /** The range moved just so far that [from, to] is seen well: whole if it fits, else its begin. */
 export function revealed(range: Range, from: number, to: number): Range {

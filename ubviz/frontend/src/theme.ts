@@ -127,9 +127,8 @@ function themeOfPage(): ThemeName {
 let query: MediaQueryList | undefined;
 
 /** Asked several times a picture: a query of the system is not made anew each time. */
-function systemIsDark(): MediaQueryList | undefined {
-  return (query ??= globalThis.matchMedia?.("(prefers-color-scheme: dark)"));
-}
+const systemIsDark = (): MediaQueryList | undefined =>
+  (query ??= globalThis.matchMedia?.("(prefers-color-scheme: dark)"));
 
 /** Call back when the page or the system may have changed its theme. */
 export function watchTheme(changed: () => void, signal: AbortSignal): void {

@@ -47,6 +47,8 @@ export class Timeline {
   readonly shell: Shell;
   readonly tip: Tip;
   scene: Scene | null = null;
+  /** What the clock showed before order. */
+  clock: Range | null = null;
   /** The bar under the pointer of this view. */
   hovered: Item | null = null;
   readonly #painter: Painter;
@@ -85,6 +87,7 @@ export class Timeline {
     this.#waiting = new Waiting(this.shell.note, signal);
     this.tip = new Tip(this.shell.root);
     this.shell.root.append(this.tip.element);
+    el.classList.add("ubviz-place");
     el.append(this.shell.root);
     this.#listen();
     atEnd(signal, () => this.#end());
@@ -100,7 +103,10 @@ export class Timeline {
     listen(stage, "focus", () => this.request(), signal);
     listen(stage, "blur", () => this.request(), signal);
     for (const name of ["view_range", "theme"] as const) link.on(name, () => this.request(true));
-    link.on("order", () => this.enter());
+    link.on("order", () => {
+      if (this.order === "logical") this.clock = this.range;
+      this.enter();
+    });
     for (const name of ["cursor", "hovered"] as const) link.on(name, () => this.request());
     link.on("selection", () => this.follow());
     link.on("_problem", () => this.#complain());
@@ -136,6 +142,12 @@ export class Timeline {
   request(base = false): void {
     this.#stale ||= base;
     if (!this.signal.aborted) this.#frame ||= requestAnimationFrame(() => this.#paint());
+  }
+
+  /** Say why nothing happens, to those who see the picture too. */
+  say(words: string): void {
+    this.live.say(words);
+    this.#waiting.brief(words);
   }
 
   /** Show other positions of the axis; said, unless the selection that moved it is said already. */
@@ -202,7 +214,7 @@ export class Timeline {
   async #load(): Promise<void> {
     this.#until.abort();
     const { signal } = (this.#until = new AbortController());
-    this.scene = this.hovered = null;
+    this.scene = this.hovered = this.clock = null;
     this.#trouble = "";
     this.#broken = false;
     this.#painter.forget();
@@ -326,7 +338,7 @@ export class Timeline {
 
   #fail(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    this.#trouble = `The timeline could not be shown: ${visible(message)}`;
+    this.#trouble = `The timeline met an error: ${visible(message)}`;
     this.shell.root.dataset.ubvizState = "error";
     this.#waiting.end();
     this.#complain();

@@ -54,20 +54,20 @@ interface Waiting {
 }
 
 class Store implements Wire {
-  private readonly blocks = new Map<string, Promise<ArrayBuffer>>();
-  private readonly waiting = new Map<string, Waiting>();
-  private readonly models = new Set<Model>();
-  private scheduled = false;
+  readonly #blocks = new Map<string, Promise<ArrayBuffer>>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #models = new Set<Model>();
+  #scheduled = false;
 
   constructor(private readonly first: Map<string, Uint8Array<ArrayBuffer>>) {}
 
   get(key: string): Promise<ArrayBuffer> {
-    let known = this.blocks.get(key);
+    let known = this.#blocks.get(key);
     if (!known) {
       const first = this.first.get(key);
-      known = first ? inflate(first, key) : this.wait(key).promise;
+      known = first ? inflate(first, key) : this.#wait(key).promise;
       this.first.delete(key);
-      this.blocks.set(key, known);
+      this.#blocks.set(key, known);
     }
     return known;
   }
@@ -77,75 +77,75 @@ class Store implements Wire {
   }
 
   pending(): number {
-    return this.waiting.size;
+    return this.#waiting.size;
   }
 
   join(model: Model, signal: AbortSignal): void {
     if (signal.aborted) return;
-    const listen = (content: unknown, buffers: unknown) => this.hear(content, buffers);
+    const listen = (content: unknown, buffers: unknown) => this.#hear(content, buffers);
     model.on("msg:custom", listen);
-    this.models.add(model);
+    this.#models.add(model);
     signal.addEventListener("abort", () => {
       model.off("msg:custom", listen);
-      this.models.delete(model);
+      this.#models.delete(model);
     });
     // What was asked through a view that has gone may never be answered: ask again.
-    if (this.models.size === 1) for (const wanted of this.waiting.values()) wanted.asked = false;
-    this.schedule();
+    if (this.#models.size === 1) for (const wanted of this.#waiting.values()) wanted.asked = false;
+    this.#schedule();
   }
 
-  private wait(key: string): Waiting {
+  #wait(key: string): Waiting {
     const wanted = { pieces: [], asked: false } as unknown as Waiting;
     wanted.promise = new Promise((resolve, reject) => Object.assign(wanted, { resolve, reject }));
-    this.waiting.set(key, wanted);
-    this.schedule();
+    this.#waiting.set(key, wanted);
+    this.#schedule();
     return wanted;
   }
 
-  private schedule(): void {
-    if (this.scheduled) return;
-    this.scheduled = true;
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
     queueMicrotask(() => {
-      this.scheduled = false;
-      this.ask();
+      this.#scheduled = false;
+      this.#ask();
     });
   }
 
-  private ask(): void {
-    const [model] = this.models;
-    const keys = [...this.waiting].filter(([, wanted]) => !wanted.asked).map(([key]) => key);
+  #ask(): void {
+    const [model] = this.#models;
+    const keys = [...this.#waiting].filter(([, wanted]) => !wanted.asked).map(([key]) => key);
     if (!model || keys.length === 0) return;
-    for (const key of keys) this.waiting.get(key)!.asked = true;
+    for (const key of keys) this.#waiting.get(key)!.asked = true;
     model.send({ ask: keys });
   }
 
   /** Any message of the kernel: other views' answers come here too, and some come twice. */
-  private hear(content: unknown, buffers: unknown): void {
+  #hear(content: unknown, buffers: unknown): void {
     const { blocks, refused } = (content ?? {}) as { blocks?: unknown; refused?: unknown };
     if (Array.isArray(blocks)) {
-      blocks.forEach(([key, piece, pieces], i) => this.take(key, piece, pieces, (buffers as unknown[])?.[i]));
+      blocks.forEach(([key, piece, pieces], i) => this.#take(key, piece, pieces, (buffers as unknown[])?.[i]));
     }
     if (Array.isArray(refused)) {
       for (const [key, sentence] of refused) {
-        this.blocks.delete(key); // so that asking again is possible
-        this.drop(key)?.reject(new Error(String(sentence)));
+        this.#blocks.delete(key); // so that asking again is possible
+        this.#drop(key)?.reject(new Error(String(sentence)));
       }
     }
   }
 
-  private take(key: string, piece: number, pieces: number, buffer: unknown): void {
-    const wanted = this.waiting.get(key);
+  #take(key: string, piece: number, pieces: number, buffer: unknown): void {
+    const wanted = this.#waiting.get(key);
     if (!wanted) return;
     if (wanted.pieces.length !== pieces) wanted.pieces = new Array(pieces).fill(undefined);
     wanted.pieces[piece] ??= bytesOf(buffer);
     if (wanted.pieces.some((bytes) => bytes === undefined)) return;
-    this.drop(key);
+    this.#drop(key);
     inflate(joined(wanted.pieces as Uint8Array<ArrayBuffer>[]), key).then(wanted.resolve, wanted.reject);
   }
 
-  private drop(key: string): Waiting | undefined {
-    const wanted = this.waiting.get(key);
-    this.waiting.delete(key);
+  #drop(key: string): Waiting | undefined {
+    const wanted = this.#waiting.get(key);
+    this.#waiting.delete(key);
     return wanted;
   }
 }

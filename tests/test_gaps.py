@@ -1,0 +1,197 @@
+"""Why a stream is idle: each cause by a story of a few lines, and what must hold for any trace."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from tests import strategies, virtually
+from tests.small import recorded
+from tests.test_retime import Program, programs, takes, told
+from tests.traces import Traces
+from ubviz.analysis import gaps
+from ubviz.analysis.gaps import CAUSES, Gap
+from ubviz.analysis.intervals import union
+from ubviz.analysis.steps import windows
+from ubviz.trace import Trace, example
+
+
+def idle(t: Traces, stream: str) -> Gap:
+    """The longest gap of a stream."""
+    found = [gap for gap in gaps(t.finish()).longest if gap.stream == stream]
+    return max(found, key=lambda gap: gap.end_ns - gap.start_ns)
+
+
+def test_a_peer_holds_the_turn() -> None:
+    t = Traces()
+    u0, u1 = t.thread("ubatch 0"), t.thread("ubatch 1")
+    u0.launch("router", "compute", takes=10)
+    u0.wait("cpu_event[0]")  # 2
+    t.now = 5_000
+    given = u1.set("cpu_event[0]")
+    u0.wake("cpu_event[0]")
+    launched = u0.launch("experts", "compute", takes=10)
+    gap = idle(t, "compute")
+    assert (gap.cause, gap.events) == ("turn", (1, given, launched))
+    assert gap.sentence == (
+        "compute idle 5.0 us: microbatch 0, which launches experts next, waited 5.0 us for the "
+        "turn, which microbatch 1 had"
+    )
+
+
+def test_a_peer_with_the_turn_is_blocked_by_the_device() -> None:
+    t = Traces()
+    u0, u1 = t.thread("ubatch 0"), t.thread("ubatch 1")
+    u0.launch("router", "compute", takes=10)
+    u0.wait("cpu_event[0]")
+    blocked = u1.launch("dispatch", "comm", takes=5_000, host_wait=True)
+    u1.set("cpu_event[0]")
+    u0.wake("cpu_event[0]")
+    launched = u0.launch("experts", "compute", takes=10)
+    gap = idle(t, "compute")
+    assert (gap.cause, gap.events) == ("host_wait", (blocked, launched))
+    assert gap.sentence == (
+        "compute idle 5.0 us: microbatch 1 was blocked 5.0 us in dispatch, which waits for the device, before "
+        "experts of microbatch 0 could be launched"
+    )
+
+
+def test_the_launching_thread_itself_is_blocked_by_the_device() -> None:
+    t = Traces()
+    main = t.thread("main")
+    main.launch("a", "compute", takes=10)
+    main.launch("dispatch", "comm", takes=5_000, host_wait=True)
+    main.launch("b", "compute", takes=10)
+    gap = idle(t, "compute")
+    assert gap.cause == "host_wait"
+    assert gap.sentence == (
+        "compute idle 5.0 us: main was blocked 5.0 us in dispatch, which waits for the device, before b could be "
+        "launched"
+    )
+
+
+def test_launched_late() -> None:
+    t = Traces()
+    main = t.thread("main")
+    main.launch("a", "compute", takes=10)
+    t.now = 4_010
+    launched = main.launch("b", "compute", takes=10, at="model.py:3")
+    gap = idle(t, "compute")
+    assert (gap.cause, gap.events) == ("late", (launched,))
+    assert gap.sentence == (
+        "compute idle 4.0 us: main launched b 4.0 us after the stream had run dry, at model.py:3"
+    )
+
+
+def test_the_time_that_a_launch_takes_is_the_launchs() -> None:
+    """Each launch takes 100 to reach an idle stream, and waits for its own kernel: that is not why it is late."""
+    t = Traces()
+    main = t.thread("main")
+    for _ in range(4):
+        t.tails["compute"] = t.now + 101
+        main.launch("k", "compute", takes=10, host_wait=True)
+    gap = idle(t, "compute")
+    assert (gap.end_ns - gap.start_ns, gap.cause) == (101, "late")
+
+
+def test_an_event_is_not_yet_recorded() -> None:
+    t = Traces()
+    u0 = t.thread("ubatch 0")
+    u0.launch("experts", "compute", ["x"], ["y"], takes=6_000)
+    record = u0.record("compute_done[0]", "compute", at="moe.py:38")
+    wait = u0.wait_event("comm", "compute_done[0]")
+    u0.launch("combine", "comm", ["y"], ["z"], takes=10)
+    gap = idle(t, "comm")
+    assert (gap.cause, gap.events) == ("event", (record, wait))
+    assert gap.sentence == (
+        "comm idle 6.0 us: waiting for compute_done[0], recorded by microbatch 0 after experts, at moe.py:38"
+    )
+
+
+def test_nothing_is_left() -> None:
+    t = Traces()
+    main = t.thread("main")
+    last = main.launch("dispatch", "comm", takes=10)
+    main.launch("experts", "compute", takes=2_011)
+    gap = idle(t, "comm")
+    assert (gap.cause, gap.events) == ("nothing_left", (last,))
+    assert gap.sentence == "comm idle 2.0 us: nothing is left for it in this step after dispatch"
+
+
+def test_what_is_not_explained_is_unknown() -> None:
+    t = Traces()
+    main = t.thread("main")
+    main.launch("a", "compute", takes=10)
+    t.tails["compute"] = 3_011
+    launched = main.launch("b", "compute", takes=10)
+    gap = idle(t, "compute")
+    assert (gap.cause, gap.events) == ("unknown", (launched,))
+    assert gap.sentence == (
+        "compute idle 3.0 us: nothing recorded says why b, launched 3.0 us before it began, did not start sooner"
+    )
+
+
+def test_a_gap_has_the_cause_that_explains_most_of_it() -> None:
+    """Launched 1 us late, then held back by an event for 5 us."""
+    t = Traces()
+    main = t.thread("main")
+    main.launch("z", "comm", takes=10)
+    main.launch("a", "compute", ["x"], ["y"], takes=6_010)
+    main.record("done", "compute")
+    t.now = 1_010
+    main.wait_event("comm", "done")
+    main.launch("b", "comm", ["y"], ["z"], takes=10)
+    assert idle(t, "comm").cause == "event"
+
+
+def covers(trace: Trace) -> None:
+    """Each stream with kernels is busy or idle, in each step, and never both."""
+    found, spans = gaps(trace), trace.spans
+    expected = 0
+    kernel = spans.mask(cat="kernel")
+    for step, (start, end) in windows(trace).items():
+        of = kernel if step is None else kernel & spans.mask(step=step)
+        for lane in set(spans["lane"][of].tolist()):
+            rows = of & (spans["lane"] == lane)
+            busy = union(spans["start_ns"][rows, None] * [1, 0] + spans["end_ns"][rows, None] * [0, 1])
+            expected += end - start - int((busy[:, 1] - busy[:, 0]).sum())
+    assert found.total_ns == expected == sum(gap.end_ns - gap.start_ns for gap in found.longest)
+    assert {gap.cause for gap in found.longest} <= set(CAUSES)
+
+
+@given(programs, takes)
+def test_busy_and_idle_fill_every_stream(program: Program, lasts: list[int]) -> None:
+    trace = told(program, lasts)
+    covers(trace)
+    assert "unknown" not in {
+        gap.cause for gap in gaps(trace).longest
+    }  # these traces leave nothing unexplained
+
+
+@given(strategies.recorded())
+def test_busy_and_idle_fill_every_stream_of_any_trace(trace: Trace) -> None:
+    covers(trace)
+
+
+@pytest.mark.parametrize("style, n", [("ht", 2), ("ht", 3), ("ll", 2)])
+def test_of_a_recording(style: str, n: int) -> None:
+    covers(recorded(style, n))
+
+
+def test_the_longest_are_kept_and_all_are_counted() -> None:
+    trace = example("whole_game_overlapped")
+    whole, few = gaps(trace), gaps(trace, most=3)
+    assert (few.total, few.total_ns) == (whole.total, whole.total_ns) == (401, 145_073_623)
+    assert set(few.longest) == set(sorted(whole.longest, key=lambda gap: gap.start_ns - gap.end_ns)[:3])
+    assert {gap.cause for gap in few.longest} == {"event"}
+
+
+@pytest.mark.parametrize("style", ["ht", "ll"])
+def test_in_virtual_time_every_gap_has_a_cause(style: str) -> None:
+    for n in (2, 3):
+        trace = virtually.recorded(style, n)
+        covers(trace)
+        found = gaps(trace).longest
+        assert "unknown" not in {gap.cause for gap in found}
+        # a launch that waits for its own kernel is not why that kernel comes late
+        assert all(gap.events[0] != gap.events[-1] for gap in found if gap.cause == "host_wait")
