@@ -181,6 +181,18 @@ def test_a_rank_that_is_stopped_before_they_meet_is_named() -> None:
         launch([sys.executable, "-c", story], 2, silent_s=1.5)
 
 
+def test_a_rank_that_is_stopped_in_its_first_line_is_named() -> None:
+    stops = "import os, signal; os.environ['RANK'] == '1' and os.kill(os.getpid(), signal.SIGSTOP); "
+    story = stops + LIVES + "threading.Event().wait(60)"
+    with pytest.raises(RankDied, match=r"^rank 1 gives no sign of life$"):
+        launch([sys.executable, "-c", story], 2, first_s=4)
+
+
+def test_signs_of_life_do_not_wait_for_pytorch() -> None:
+    code = "import sys, ubviz.cli.demo_ranks; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
 def test_a_rank_that_gives_signs_of_life_may_take_its_time() -> None:
     story = LIVES + "threading.Event().wait(3)"  # twice the limit
     assert launch([sys.executable, "-c", story], 2, silent_s=1.5) == 0

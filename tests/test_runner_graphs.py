@@ -128,7 +128,10 @@ def test_outputs_of_one_step_outlive_the_next() -> None:
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"cudagraph_mode": "FULL"}, r"^cudagraph_mode is a CUDAGraphMode \(NONE, PIECEWISE, FULL\), not 'FULL'$"),
+        (
+            {"cudagraph_mode": "FULL"},
+            r"^cudagraph_mode is a CUDAGraphMode \(NONE, PIECEWISE, FULL\), not 'FULL'$",
+        ),
         ({"max_model_len": 0}, "^max_model_len is a whole number from 1 on, not 0$"),
         ({"max_model_len": 2.5}, "^max_model_len is a whole number from 1 on, not 2.5$"),
         ({"max_model_len": True}, "^max_model_len is a whole number from 1 on, not True$"),

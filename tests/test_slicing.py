@@ -388,11 +388,23 @@ def test_numbers_of_numpy_are_counts() -> None:
 @pytest.mark.parametrize(
     ("tokens", "sentence"),
     [
-        ([(0, 2), (4, 7)], "the tokens of microbatch 1 are [4, 7), but must begin at 2: each token is run once"),
-        ([(0, 5), (4, 7)], "the tokens of microbatch 1 are [4, 7), but must begin at 5: each token is run once"),
-        ([(4, 7), (0, 4)], "the tokens of microbatch 0 are [4, 7), but must begin at 0: each token is run once"),
+        (
+            [(0, 2), (4, 7)],
+            "the tokens of microbatch 1 are [4, 7), but must begin at 2: each token is run once",
+        ),
+        (
+            [(0, 5), (4, 7)],
+            "the tokens of microbatch 1 are [4, 7), but must begin at 5: each token is run once",
+        ),
+        (
+            [(4, 7), (0, 4)],
+            "the tokens of microbatch 0 are [4, 7), but must begin at 0: each token is run once",
+        ),
         ([(0, 4), (4, 2)], "the tokens of microbatch 1 are [4, 2), which ends before it begins"),
-        ([(0, 4, 2), (4, 7)], "the tokens of microbatch 0 are [0, 4) with a step of 2; a microbatch holds every"),
+        (
+            [(0, 4, 2), (4, 7)],
+            "the tokens of microbatch 0 are [0, 4) with a step of 2; a microbatch holds every",
+        ),
         ([(0, 4), (4, 9)], "the slices hold 9 tokens, but x has 7 rows; slice what is there"),
         ([(0, 4), (4, 6)], "the slices hold 6 tokens, but x has 7 rows; slice what is there"),
         ([(0, 4), (4, None)], "an end of microbatch 1 is a whole number, not None"),

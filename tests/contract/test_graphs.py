@@ -457,6 +457,8 @@ def test_captured_once_and_ended_where_it_began(rt, s0, start):
     with refused("the default stream cannot be captured into graph g; make one with rt.Stream"):
         graph.capture_begin(rt.current_stream())
     graph.capture_begin(s0)
+    with refused("graph g is being captured already; capture_end.. comes first$"):
+        graph.capture_begin(s0)
     with refused("the capture of graph g was begun by thread 'MainThread' and must end there$"):
         start(graph.capture_end).end()
     graph.capture_end()

@@ -40,7 +40,7 @@ def this_rank(asked: int | None) -> int | None:
 def start(args: argparse.Namespace) -> int:
     """Start the ranks; the exit code is theirs, or 1 with one sentence when something went wrong between them."""
     from ..errors import RankError
-    from ..exploration.launch import launch
+    from ..exploration.launch import SILENT_S, launch
     from ..runtime import get_runtime
 
     if args.runtime == "cuda":
@@ -51,7 +51,7 @@ def start(args: argparse.Namespace) -> int:
     command += [f"--{name}={value}" for name, value in given if value is not None]
     command += [word for word, on in (("--json", args.json), ("--no-html", args.no_html)) if on]
     try:
-        return launch(command, args.ranks)
+        return launch(command, args.ranks, first_s=SILENT_S)  # they beat from their first line on
     except RankError as error:
         return complain(str(error), WRONG)
 

@@ -40,11 +40,11 @@ BEAT = "UBVIZ_BEAT"
 _POLL_S = 0.05
 
 
-def launch(command: Sequence[str], ranks: int, silent_s: float = SILENT_S) -> int:
+def launch(command: Sequence[str], ranks: int, silent_s: float = SILENT_S, first_s: float = FIRST_S) -> int:
     """Run ``command`` once for each rank; the largest exit code comes back.
 
     Raises ``RankError`` with one sentence when a rank failed, ``RankDied`` when one ended without a word, or gave
-    no sign of life for ``silent_s``.
+    no sign of life for ``silent_s``, or no first one for ``first_s``.
     """
     check_distributed()
     store = dist.TCPStore(
@@ -52,7 +52,7 @@ def launch(command: Sequence[str], ranks: int, silent_s: float = SILENT_S) -> in
     )
     told = dist.PrefixStore("ubviz", store)
     processes: list[subprocess.Popen[bytes]] = []
-    signs = Signs(ranks, lambda: _said(told, ranks, "beat"), silent_s)
+    signs = Signs(ranks, lambda: _said(told, ranks, "beat"), silent_s, first_s)
     try:
         for rank in range(ranks):
             with signs.pipe(rank) as end_of_rank:
@@ -95,8 +95,10 @@ class Signs:
     >>> signs.check({0})  # raises RankDied when rank 0 has been silent for too long  # doctest: +SKIP
     """
 
-    def __init__(self, ranks: int, beats: Callable[[], dict[int, str | None]], silent_s: float) -> None:
-        self.silent_s, self._beats = silent_s, beats
+    def __init__(
+        self, ranks: int, beats: Callable[[], dict[int, str | None]], silent_s: float, first_s: float
+    ) -> None:
+        self.silent_s, self.first_s, self._beats = silent_s, first_s, beats
         self._pipes: dict[int, int] = {}
         self._since = dict.fromkeys(range(ranks), time.monotonic())
         self._last: dict[int, str | None] = dict.fromkeys(range(ranks))
@@ -126,7 +128,7 @@ class Signs:
             if self._wrote(rank) or beats[rank] != self._last[rank]:
                 self._heard.add(rank)
                 self._since[rank], self._last[rank] = now, beats[rank]
-            limit = self.silent_s if rank in self._heard else max(FIRST_S, self.silent_s)
+            limit = self.silent_s if rank in self._heard else self.first_s
             if now - self._since[rank] > limit:
                 raise RankDied(silent(rank, Told.from_json(beats[rank])))
 

@@ -59,7 +59,9 @@ class CapturedGraph:
         stream = stream or self.runtime.current_stream()
         self.runtime._check_own(stream)
         stream._check_open()
-        if self._share is not None or self._capture is not None:
+        if self._capture is not None:
+            raise CaptureError(f"{self} is being captured already; capture_end() comes first")
+        if self._share is not None:
             raise CaptureError(f"{self} has been captured already; make another one with rt.graph()")
         if stream.capture is not None:
             raise stream.capture.refuse(

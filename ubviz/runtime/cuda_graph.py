@@ -77,7 +77,9 @@ class Graph:
         stream = stream or rt.current_stream()
         rt.check_own(stream)
         stream._check_open()
-        if self._captured or self._capture is not None:
+        if self._capture is not None:
+            raise CaptureError(f"{self} is being captured already; capture_end() comes first")
+        if self._captured:
             raise CaptureError(f"{self} has been captured already; make another one with rt.graph()")
         if stream.capture is not None:
             raise stream.capture.refuse(

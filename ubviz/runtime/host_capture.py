@@ -196,8 +196,8 @@ class Capture:
         if self.mode == "global" or (self.mode == "thread_local" and thread is self.thread):
             raise self.refuse(
                 f"{what}{on}, in thread {thread.name!r}, is not possible while {_name(self.origin)} is captured into "
-                f'{self.graph} with capture_error_mode="{self.mode}": do it before or after the capture, or from '
-                'another thread with "thread_local"'
+                f'{self.graph} with capture_error_mode="{self.mode}": do it before or after the capture, which '
+                'capture_end() ends, or from another thread with "thread_local"'
             )
 
     # ---- the end

@@ -170,7 +170,9 @@ def check_slices(slices: Sequence[UBatchSlice], inputs: dict[str, Any]) -> None:
         tokens = part.token_slice
         said = f"the tokens of microbatch {i} are [{tokens.start}, {tokens.stop})"
         if tokens.step not in (None, 1):
-            raise SlicingError(f"{said} with a step of {tokens.step}; a microbatch holds every token in between")
+            raise SlicingError(
+                f"{said} with a step of {tokens.step}; a microbatch holds every token in between"
+            )
         start, end = (count_of(f"an end of microbatch {i}", n) for n in (tokens.start, tokens.stop))
         if start != stop:
             raise SlicingError(f"{said}, but must begin at {stop}: each token is run once, and in order")

@@ -30,7 +30,9 @@ export function perform(view: Timeline, act: Act | { select: Row }): void {
     case "pan left": return view.goTo(go.pan(axis, -PAN * (axis.range[1] - axis.range[0])));
     case "pan right": return view.goTo(go.pan(axis, PAN * (axis.range[1] - axis.range[0])));
     case "home": return view.enter(scene.index.home);
-    case "show all": return view.order === "wall" ? view.goToTime(axis.all) : view.goTo(axis.all);
+    case "show all":
+      view.clock = [scene.index.begin_ns, scene.index.end_ns];
+      return view.order === "wall" ? view.goToTime(view.clock) : view.goTo(axis.all);
     case "previous step": return toStep(view, -1);
     case "next step": return toStep(view, 1);
     case "previous item": return selectOr(view, along(at(), -1), "the first on this lane");
@@ -129,11 +131,10 @@ function clockAgain(view: Timeline): Range {
   if (!axis || !scene?.logical) return range;
   const [a, b] = axis.range;
   const [middle] = rangeOf(scene.logical, [(a + b) / 2, b]);
-  const all = a <= axis.all[0] && b >= axis.all[1];
-  const back = backToClock(range, view.clock, middle, scene.index.steps, all);
+  const back = backToClock(range, view.clock, middle, scene.index.steps);
   const { primary } = view.items;
   const met = primary && primary.end >= range[0] && primary.start <= range[1];
-  return met && back !== range ? revealed(back, primary.start, primary.end) : back;
+  return met ? revealed(back, primary.start, primary.end) : back;
 }
 
 /** Step by step back to a plain picture: the keys, the details, the selection, the cursor. */

@@ -189,26 +189,25 @@ export class Data {
 
   /**
    * Flows of the trace events that bound a thread's bar: what ended its wait or woke it, and the last thing
-   * that it caused; of one that is awake, whom it woke.
+   * that it caused; of one that is awake, whom it woke; of an operation, what it launched.
    */
   flowsOfBar({ lane, style, start, end }: Item): Ends {
     const causes: FlowEnd[] = [];
     let effects: FlowEnd[] = [];
     const blocked = style === "waiting" || style === "device";
-    const wakes = blocked ? -1 : this.index.flow_kinds.indexOf("set -> wake");
-    let best = [-1, 0, 0];
-    for (const flows of this.flows.chunks) {
-      for (let i = 0; flows && i < flows.rows; i++) {
-        if (flows.toLane[i] === lane && flows.toTable[i] === 0 && flows.to[i] === (blocked ? end : start))
-          causes.push(this.#flowEnd(flows, i, false));
-        const [from, wake] = [flows.from[i], flows.kind[i] === wakes];
-        if (flows.fromLane[i] !== lane || flows.fromTable[i] !== 0 || from < start) continue;
-        if (from > end || (from === end && !wake)) continue; // what begins then belongs to the next bar
-        const mine = [Number(wake), from, flows.fromRow[i]];
-        const differs = mine.findIndex((value, k) => value !== best[k]);
-        if (differs >= 0 && mine[differs] < best[differs]) continue;
-        if (differs >= 0) [best, effects] = [mine, []];
-        effects.push(this.#flowEnd(flows, i, true));
+    const kinds = this.index.flow_kinds;
+    const best = blocked ? -1 : kinds.indexOf(style === "operation" ? "launch -> kernel" : "set -> wake");
+    let [row, met] = [-1, false];
+    for (const f of this.flows.chunks) {
+      for (let i = 0; f && i < f.rows; i++) {
+        if (f.toLane[i] === lane && !f.toTable[i] && f.to[i] === (blocked ? end : start))
+          causes.push(this.#flowEnd(f, i, false));
+        const [from, meets] = [f.from[i], f.kind[i] === best];
+        if (f.fromLane[i] !== lane || f.fromTable[i] || from < start || (met && !meets)) continue;
+        if (from > end || (from === end && !meets)) continue; // what begins then belongs to the next bar
+        if (f.fromRow[i] !== row) effects = [];
+        [row, met] = [f.fromRow[i], meets];
+        effects.push(this.#flowEnd(f, i, true));
       }
     }
     return { causes, effects };

@@ -74,7 +74,7 @@ export class Details {
     const { causes, effects } = linksOf(data, item);
     const list = make("div.flows");
     if (!causes.length && !effects.length && data.flows.chunks.every(Boolean)) {
-      list.append(make("p", "no cause and no effect was recorded"));
+      list.append(make("p", "no cause and no effect recorded"));
     }
     for (const [way, ends] of [["causes", causes], ["effects", effects]] as const) {
       for (const end of ends.slice(0, MOST_FLOWS)) list.append(this.#flowButton(way, end, data, index));
@@ -99,7 +99,7 @@ export class Details {
     const { fields, note, source, columns } = into;
     let timer = setTimeout(() => {
       note.textContent = WAITING;
-      timer = setTimeout(() => (note.textContent = LATE), LATE_MS - PATIENCE_MS);
+      timer = setTimeout(() => (note.textContent = LATE), LATE_MS);
     }, PATIENCE_MS);
     try {
       const row = await rowOf(wire, index, [item.table, item.row]);

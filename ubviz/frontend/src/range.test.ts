@@ -31,15 +31,14 @@ test("zooming out at the last step fills the view the more the wider it is", () 
 
 test("back from order the clock is where it was, or in a step, never across a gap", () => {
   const steps = [[3, 0, 10], [4, 990, 1000]] as const;
-  const back = (shown: [number, number], before: [number, number] | null, middle: number, all = false) =>
-    backToClock(shown, before, middle, steps, all);
+  const back = (shown: [number, number], before: [number, number] | null, middle: number) =>
+    backToClock(shown, before, middle, steps);
   assert.deepEqual(back([8, 1000], [990, 1000], 993), [990, 1000]);
   assert.deepEqual(back([8, 995], null, 993), [990, 995]);
   assert.deepEqual(back([8, 995], null, 9), [8, 10]);
   assert.deepEqual(back([2, 6], [990, 1000], 4), [2, 6]);
-  assert.deepEqual(back([0, 1000], [990, 1000], 993, true), [0, 1000], "all was asked for");
-  assert.deepEqual(back([0, 1000], [0, 1000], 993, true), [0, 1000]);
-  assert.deepEqual(backToClock([8, 995], null, 9, [], false), [8, 995]);
+  assert.deepEqual(back([8, 1000], [0, 1000], 993), [0, 1000], "everything was asked for");
+  assert.deepEqual(backToClock([8, 995], null, 9, []), [8, 995]);
 });
 
 test("from outside one goes back without a jump, and not farther out", () => {

@@ -16,13 +16,12 @@ export function sound(range: unknown, fallback: Range): Range {
  * seen while zooming out, the less of it lies outside: at the last, all there is fills the view.
  */
 export function within(range: Range, old: Range, all: Range): Range {
-  const [whole, was, length] = [lengthOf(all), lengthOf(old), lengthOf(range)];
+  const [whole, was, length] = [all, old, range].map(([a, b]) => b - a) as [number, number, number];
+  const [from, middle] = [middleOf(old), middleOf(range)];
   const grows = length > was * (1 + 1e-9);
   if (grows && length >= whole) return was > whole ? old : all;
-  const rest = grows ? max(length * 1.5 - whole, 0) : 0;
-  const [from, middle] = [middleOf(old), middleOf(range)];
-  const [least, most] = from < all[0] || from > all[1] ? [min(all[0], from), max(all[1], from)]
-    : [all[0] + rest, all[1] - rest];
+  const rest = grows && from >= all[0] && from <= all[1] ? max(length * 1.5 - whole, 0) : 0;
+  const [least, most] = rest ? [all[0] + rest, all[1] - rest] : [min(all[0], from), max(all[1], from)];
   const kept = min(max(middle, least), most);
   const start = kept === middle ? range[0] : kept - length / 2;
   return [start, start + length];
@@ -30,13 +29,11 @@ export function within(range: Range, old: Range, all: Range): Range {
 
 /**
  * By the clock again after order has shown a stretch: as it was before if that touches the stretch, else the
- * part of it in the step at `middle`: a gap between steps says nothing. All there is stays all there is.
+ * part of it in the step at `middle`: a gap between steps says nothing.
  */
 export function backToClock(
-  shown: Range, before: Range | null, middle: number, steps: readonly Step[], all: boolean,
+  shown: Range, before: Range | null, middle: number, steps: readonly Step[],
 ): Range {
-  if (before && same(before, shown)) return shown;
-  if (all) return shown;
   if (before && before[0] < shown[1] && before[1] > shown[0]) return before;
   const at = stepAt(steps, [middle, middle]);
   if (at === null) return shown;
@@ -45,8 +42,6 @@ export function backToClock(
   return b > a ? [a, b] : [begin, end];
 }
 
-const same = (a: Range, b: Range) => a[0] === b[0] && a[1] === b[1];
-const lengthOf = (range: Range) => range[1] - range[0];
 const middleOf = (range: Range) => (range[0] + range[1]) / 2;
 
 /** The range moved just so far that [from, to] is seen well: whole if it fits, else its begin. */
@@ -84,7 +79,7 @@ export type Step = readonly [step: number, begin_ns: number, end_ns: number];
 
 /** The step in the middle of a range, or the nearest to it; null where there are none. */
 export function stepAt(steps: readonly Step[], range: Range): number | null {
-  const middle = (range[0] + range[1]) / 2;
+  const middle = middleOf(range);
   const away = ([, a, b]: Step) => max(a - middle, middle - b, 0);
   let best: number | null = null;
   steps.forEach((step, i) => {

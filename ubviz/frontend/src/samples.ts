@@ -13,9 +13,11 @@ export const STYLES = [
   "transfer",
   "operation",
 ];
-export const KINDS = ["host_event.set", "barrier.arrive", "record", "wait"];
+export const KINDS = ["host_event.set", "barrier.arrive", "record", "wait", "event.wait"];
 export const FLOW_KINDS = ["set -> wake", "record -> wait", "launch -> kernel"];
-export const NAMES = ["", "awake", "waits for its turn", "attention", "experts", "linear", "compute_done[0]"];
+export const NAMES = [
+  "", "awake", "waits for its turn", "attention", "experts", "linear", "compute_done[0]", "wait compute_done[0]",
+];
 
 const SIZES = { u1: 1, u2: 2, u4: 4, f8: 8 };
 type Width = keyof typeof SIZES;
@@ -80,8 +82,8 @@ export function spans(key: string, rows: SpanRow[]): { part: Part; bytes: ArrayB
   return made;
 }
 
-/** [t, kind, row] */
-export function marks(key: string, rows: [number, string, number][]): { part: Part; bytes: ArrayBuffer } {
+/** [t, kind, row]; all with the same text. */
+export function marks(key: string, rows: [number, string, number][], text?: string): { part: Part; bytes: ArrayBuffer } {
   const gaps = (values: number[]) => values.map((value, i) => (i ? value - values[i - 1] : 0));
   const made = packed(
     key,
@@ -91,7 +93,7 @@ export function marks(key: string, rows: [number, string, number][]): { part: Pa
       gap: gaps(rows.map((row) => row[0])),
       kind: rows.map((row) => KINDS.indexOf(row[1])),
       ubatch: 0,
-      text: 0,
+      text: text === undefined ? 0 : NAMES.indexOf(text) + 1,
       row: gaps(rows.map((row) => row[2])),
     },
     { kind: "u1" },
@@ -100,8 +102,12 @@ export function marks(key: string, rows: [number, string, number][]): { part: Pa
   return made;
 }
 
-/** [from_ns, to_ns, kind, from lane, to lane, from row, to row], both ends spans */
-export function flows(key: string, rows: [number, number, string, number, number, number, number][]) {
+/** [from_ns, to_ns, kind, from lane, to lane, from row, to row], both ends spans unless tables are given */
+export function flows(
+  key: string,
+  rows: [number, number, string, number, number, number, number][],
+  tables: [from: number, to: number] = [1, 1],
+) {
   return packed(
     key,
     rows[0][0],
@@ -112,8 +118,8 @@ export function flows(key: string, rows: [number, number, string, number, number
       kind: rows.map((row) => FLOW_KINDS.indexOf(row[2])),
       from_lane: rows.map((row) => row[3]),
       to_lane: rows.map((row) => row[4]),
-      from_table: 1,
-      to_table: 1,
+      from_table: tables[0],
+      to_table: tables[1],
       from_row: rows.map((row) => row[5]),
       to_row: rows.map((row) => row[6]),
     },

@@ -25,9 +25,9 @@ export class Sheet {
   /** So many shapes that letters in narrow ones and rounded corners would cost more than they show. */
   crowded = false;
   /** As the context has it: reading it there is slow. */
-  private font = "";
-  private stripes_: CanvasPattern | null = null;
-  private dots_: CanvasPattern | null = null;
+  #font = "";
+  #stripes: CanvasPattern | null = null;
+  #dots: CanvasPattern | null = null;
 
   constructor(readonly p: Picture) {
     this.ctx = p.ctx;
@@ -44,11 +44,11 @@ export class Sheet {
   }
 
   get stripes(): CanvasPattern {
-    return (this.stripes_ ??= hatch(this.ctx, this.p.palette.hatch, this.p.dpr));
+    return (this.#stripes ??= hatch(this.ctx, this.p.palette.hatch, this.p.dpr));
   }
 
   get dots(): CanvasPattern {
-    return (this.dots_ ??= dashes(this.ctx, this.p.palette.waiting, this.p.dpr));
+    return (this.#dots ??= dashes(this.ctx, this.p.palette.waiting, this.p.dpr));
   }
 
   /** A dotted line for each stretch at one height, all at once. */
@@ -108,13 +108,13 @@ export class Sheet {
     ctx.clip();
     draw();
     ctx.restore();
-    this.font = "";
+    this.#font = "";
   }
 
   /** Set a text, centred on y; `at` 0: x is its left, 0.5: its middle, 1: its right. */
   text(text: string, x: number, y: number, font: string, size: number, colour: string, at = 0): void {
     const { ctx } = this;
-    if (this.font !== font) ctx.font = this.font = font;
+    if (this.#font !== font) ctx.font = this.#font = font;
     ctx.fillStyle = colour;
     const wide = at ? this.measure(text, font) : 0;
     ctx.fillText(text, this.snap(x - wide * at), this.snap(y + size * CAP));

@@ -47,7 +47,7 @@ export class Timeline {
   readonly shell: Shell;
   readonly tip: Tip;
   scene: Scene | null = null;
-  /** What the clock showed before order. */
+  /** What the clock goes back to after order: the stretch of time last asked for. */
   clock: Range | null = null;
   /** The bar under the pointer of this view. */
   hovered: Item | null = null;
@@ -103,10 +103,7 @@ export class Timeline {
     listen(stage, "focus", () => this.request(), signal);
     listen(stage, "blur", () => this.request(), signal);
     for (const name of ["view_range", "theme"] as const) link.on(name, () => this.request(true));
-    link.on("order", () => {
-      if (this.order === "logical") this.clock = this.range;
-      this.enter();
-    });
+    link.on("order", () => this.enter());
     for (const name of ["cursor", "hovered"] as const) link.on(name, () => this.request());
     link.on("selection", () => this.follow());
     link.on("_problem", () => this.#complain());
@@ -164,6 +161,7 @@ export class Timeline {
   /** Show a stretch of time, in either order; in logical order as much of it as can be read. */
   enter(range: Range = this.range): void {
     this.#painter.entering = true;
+    this.clock = range;
     this.goToTime(range);
     this.request(true);
   }
@@ -184,6 +182,7 @@ export class Timeline {
     const rows = soundRows(this.link.get("selection"));
     this.items.select(rows, scene.data);
     const { primary } = this.items;
+    this.#waiting.brief("");
     if (rows.length === 0) this.closeDetails();
     else if (primary) this.openDetails();
     if (!quiet) {

@@ -21,7 +21,7 @@ abstract class Parts<T extends { rows: number }> {
     this.chunks = new Array<T | undefined>(parts.length).fill(undefined);
   }
 
-  protected abstract decode(part: Part, bytes: ArrayBuffer): T;
+  protected abstract readonly decode: (part: Part, bytes: ArrayBuffer) => T;
 
   take(number: number, bytes: ArrayBuffer): T {
     return (this.chunks[number] = kept(made, bytes, () => this.decode(this.parts[number], bytes) as never) as never);
@@ -86,19 +86,13 @@ abstract class Timed<T extends { rows: number; start: Float64Array; row: Int32Ar
 }
 
 export class BarTrack extends Timed<Bars> {
-  protected decode(part: Part, bytes: ArrayBuffer): Bars {
-    return barsOf(part, bytes);
-  }
+  protected readonly decode = barsOf;
 }
 
 export class MarkTrack extends Timed<Marks> {
-  protected decode(part: Part, bytes: ArrayBuffer): Marks {
-    return marksOf(part, bytes);
-  }
+  protected readonly decode = marksOf;
 }
 
 export class FlowTrack extends Parts<Flows> {
-  protected decode(part: Part, bytes: ArrayBuffer): Flows {
-    return flowsOf(part, bytes);
-  }
+  protected readonly decode = flowsOf;
 }

@@ -4,29 +4,20 @@ import { atEnd } from "./dom";
 
 export const PATIENCE_MS = 1000;
 export const WAITING = "waiting for the kernel";
-export const LATE_MS = 5000;
+/** So much later it is not busy but gone. */
+export const LATE_MS = 4000;
 export const LATE = "The kernel does not answer; run the cell again.";
-const BRIEF_MS = 3000;
 
 export class Waiting {
   #timer = 0;
-  #brief = 0;
-  /** What holds longer than a brief note. */
-  #words = "";
 
   constructor(private readonly note: HTMLElement, signal: AbortSignal) {
-    atEnd(signal, () => {
-      clearTimeout(this.#timer);
-      clearTimeout(this.#brief);
-    });
+    atEnd(signal, () => clearTimeout(this.#timer));
   }
 
-  /** Say something for a moment, where nothing else is said. */
+  /** Said until something else is selected or seen, where nothing is waited for. */
   brief(words: string): void {
-    if (this.#words) return;
-    clearTimeout(this.#brief);
-    this.#brief = window.setTimeout(() => this.#show(this.#words), BRIEF_MS);
-    this.#show(words);
+    if (!this.#timer) this.#say(words);
   }
 
   /** Something is missing: it may come at once, so this is not said at once. */
@@ -43,12 +34,6 @@ export class Waiting {
   }
 
   #say(words: string): void {
-    if (words === this.#words) return;
-    clearTimeout(this.#brief);
-    this.#show((this.#words = words));
-  }
-
-  #show(words: string): void {
     this.note.hidden = words === "";
     if (this.note.textContent !== words) this.note.textContent = words;
   }
