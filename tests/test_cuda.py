@@ -40,6 +40,10 @@ def on(fake: FakeCuda) -> CudaRuntime:
     return CudaRuntime(cuda=fake, now_ns=fake.clock.now_ns)
 
 
+HOSTS_MEMORY = torch.device("cpu")
+"""The fake has streams and no memory of its own: tensors of a whole model stay on the host."""
+
+
 @pytest.fixture
 def fake() -> FakeCuda:
     return FakeCuda(drift_ppm=-20.0)
@@ -553,6 +557,7 @@ def test_an_engine_step_is_recorded(
 ) -> None:
     fake = FakeCuda(drift_ppm=20.0)
     monkeypatch.setattr(small, "get_runtime", lambda _: on(fake))
+    monkeypatch.setattr(CudaRuntime, "device", HOSTS_MEMORY)
     model, host = small.Small(style, n), small.recorded(style, n)
     with record(model.rt) as recording:
         waited = fake.synchronizes
@@ -582,6 +587,7 @@ def operations(trace: Any, ubatch: int) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("style", ["ht", "ll"])
 def test_the_mechanism_does_what_it_does_on_host(monkeypatch: pytest.MonkeyPatch, style: str) -> None:
     monkeypatch.setattr(small, "get_runtime", lambda _: on(FakeCuda()))
+    monkeypatch.setattr(CudaRuntime, "device", HOSTS_MEMORY)
     model, host = small.Small(style, 2), small.recorded(style, 2)
     with record(model.rt) as recording:
         model.runner.execute_model(model.batch, "overlapped")
