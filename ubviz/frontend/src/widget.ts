@@ -1,27 +1,7 @@
-/** The widget's face to anywidget: a view of a model, until it is told to end. */
+/** The timeline, as anywidget takes it. */
 
-import type { Model } from "./model";
-import { Timeline } from "./timeline";
+import { widget } from "./base/render";
+import type { Model } from "./timeline/model";
+import { Timeline } from "./timeline/timeline";
 
-interface RenderProps {
-  model: Model;
-  el: HTMLElement;
-  signal?: AbortSignal;
-}
-
-/** One entry for each living view: what tests look at for leaks. */
-const living: Set<symbol> = ((globalThis as { __ubvizLive?: Set<symbol> }).__ubvizLive ??= new Set());
-
-function render({ model, el, signal }: RenderProps): () => void {
-  // older anywidgets give no signal: the returned function ends the view as well
-  const end = new AbortController();
-  const view = Symbol("ubviz view");
-  living.add(view);
-  end.signal.addEventListener("abort", () => living.delete(view), { once: true });
-  if (signal?.aborted) end.abort();
-  signal?.addEventListener("abort", () => end.abort(), { once: true, signal: end.signal });
-  if (!end.signal.aborted) new Timeline(model, el, end.signal);
-  return () => end.abort();
-}
-
-export default { render };
+export default widget<Model>((model, el, signal) => new Timeline(model, el, signal));
