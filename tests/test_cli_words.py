@@ -121,7 +121,7 @@ def test_view_writes_a_page_unless_a_picture_is_asked_for(
         "Timeline of step 2 on the lanes main, ubatch 0, ubatch 1, compute, comm: makespan "
     )
     assert said[1:] == ["run.html"]
-    assert 'id="ubviz-head"' in Path("run.html").read_text(encoding="utf-8")
+    assert 'id="ubviz-head-0"' in Path("run.html").read_text(encoding="utf-8")
 
 
 def test_view_keeps_the_steps_that_are_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

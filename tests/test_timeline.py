@@ -16,7 +16,7 @@ from ubviz import Timeline
 from ubviz.errors import BadArgument
 from ubviz.trace import Lane, Trace
 from ubviz.trace.build import Builder
-from ubviz.view import timeline as module
+from ubviz.view import widget as module
 from ubviz.view.paint.numbers import numbers_of_step, numbers_of_window
 from ubviz.view.paint.ticks import duration
 
@@ -152,7 +152,7 @@ def test_blocks_are_sent_as_they_are_asked_for(trace: Trace) -> None:
     timeline = Sent(trace)
     ((content, buffers),) = timeline.ask("sources", "rows:spans:0", "logical")
     assert content == {"blocks": [["sources", 0, 1], ["rows:spans:0", 0, 1], ["logical", 0, 1]]}
-    assert buffers == [timeline._payload.block(key) for key in ("sources", "rows:spans:0", "logical")]
+    assert buffers == [timeline._store.block(key) for key in ("sources", "rows:spans:0", "logical")]
 
 
 def test_what_is_not_there_is_refused_and_the_rest_is_sent(trace: Trace) -> None:
@@ -182,7 +182,7 @@ def test_no_message_is_larger_than_it_may_be(monkeypatch: pytest.MonkeyPatch) ->
             pieces.setdefault(key, []).append(data)
             assert len(pieces[key]) == number + 1 <= count
     assert {key: zlib.decompress(b"".join(parts)) for key, parts in pieces.items()} == {
-        key: zlib.decompress(timeline._payload.block(key)) for key in wanted
+        key: zlib.decompress(timeline._store.block(key)) for key in wanted
     }
 
 
@@ -257,8 +257,8 @@ def test_a_page_holds_every_block_and_asks_nobody(trace: Trace, tmp_path: Path) 
     timeline = Timeline(trace, title="Two <steps>")
     timeline.to_html(tmp_path / "a.html")
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert set(re.findall(r'<script type="text/plain" data-block="([^"]+)"', text)) == set(
-        timeline._payload.keys_outside()
+    assert set(re.findall(r'<script type="text/plain" data-view="0" data-block="([^"]+)"', text)) == set(
+        timeline._store.keys_outside()
     )
     assert "<title>Two &lt;steps&gt;</title>" in text
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
@@ -276,7 +276,7 @@ def test_a_window_has_its_own_numbers(trace: Trace) -> None:
     assert f"window {duration((end - start) // 4)}" in part.alt
     within = numbers_of_window(trace, None, part.view_range)
     assert within.compute_ns < whole.compute_ns
-    assert part._payload.index["origin_ns"] == start, "the ruler counts from where the step begins"
+    assert part._store.index["origin_ns"] == start, "the ruler counts from where the step begins"
 
 
 def test_rows_whose_index_was_lost_are_refused(trace: Trace) -> None:
@@ -304,7 +304,7 @@ def test_wrong_options_are_one_sentence(trace: Trace, options: dict[str, Any], s
 
 
 def test_a_lane_named_twice_is_one_lane(trace: Trace) -> None:
-    assert len(Timeline(trace, lanes=["compute", "compute"])._payload.lanes) == 1
+    assert len(Timeline(trace, lanes=["compute", "compute"])._store.lanes) == 1
 
 
 def test_many_lanes_are_not_all_named() -> None:
@@ -314,7 +314,7 @@ def test_many_lanes_are_not_all_named() -> None:
     timeline = Timeline(builder.finish({}))
     assert timeline.alt.startswith("Timeline of a recording of rank 1 on the lanes stream 0, ")
     assert "stream 11, and 488 more: " in timeline.alt
-    assert timeline._page_still().words.endswith("There are too many lanes for a still picture.")
+    assert timeline._still().words.endswith("There are too many lanes for a still picture.")
 
 
 def test_times_that_a_page_cannot_hold_are_refused() -> None:

@@ -1,8 +1,8 @@
-"""One interactive file: the widget's script, its data, and a stand-in for the notebook that answers the widget.
+"""Interactive files: the scripts of views, their data, and a stand-in for the notebook that answers them.
 
-The page asks nobody for anything: a content security policy forbids the network, and allows no script but the few
-lines here, by their hash, and the widget itself, as a blob. The widget asks for blocks with the same messages as in a
-notebook; they are answered from those that the file holds.
+A page asks nobody for anything: a content security policy forbids the network, and allows no script but the few
+lines here, by their hash, and the views themselves, as blobs. A view asks for blocks with the same messages as in a
+notebook; they are answered from those that the file holds. A page may hold several views.
 """
 
 from __future__ import annotations
@@ -11,18 +11,16 @@ import base64
 import hashlib
 import html
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .palette import DARK, LIGHT
 
 if TYPE_CHECKING:
-    from .fallback import Still
-    from .payload import Payload
+    from .widget import View
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
-STATE = ("view_range", "cursor", "selection", "theme", "order")
-"""The traits that a page begins with."""
 
 HOST = """
 const text = (id) => document.getElementById(id).textContent;
@@ -36,58 +34,127 @@ const whole = new Promise((resolve) => {
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", resolve, { once: true });
   else resolve();
 });
-const find = (key) => document.querySelector(`script[data-block="${CSS.escape(key)}"]`);
-const state = { hovered: null, _problem: "", ...JSON.parse(text("ubviz-state")), _head: bytes(text("ubviz-head")) };
-const listeners = new Map();
-const fire = (event, ...args) => [...(listeners.get(event) ?? [])].forEach((listener) => listener(...args));
-const answer = async (key) => {
-  if (!find(key)) await whole; // the rest of the file is still being read
-  const element = find(key);
-  if (element) fire("msg:custom", { blocks: [[key, 0, 1]] }, [bytes(element.textContent)]);
-  else fire("msg:custom", { refused: [[key, "this file does not hold " + key]] }, []);
+const modelOf = (view) => {
+  const find = (key) => document.querySelector(
+    `script[data-view="${key.startsWith("code:") ? "all" : view}"][data-block="${CSS.escape(key)}"]`);
+  const state = { hovered: null, _problem: "", ...JSON.parse(text("ubviz-state-" + view)),
+    _head: bytes(text("ubviz-head-" + view)) };
+  const listeners = new Map();
+  const fire = (event, ...args) => [...(listeners.get(event) ?? [])].forEach((listener) => listener(...args));
+  const answer = async (key) => {
+    if (!find(key)) await whole; // the rest of the file is still being read
+    const element = find(key);
+    if (element) fire("msg:custom", { blocks: [[key, 0, 1]] }, [bytes(element.textContent)]);
+    else fire("msg:custom", { refused: [[key, "this file does not hold " + key]] }, []);
+  };
+  return {
+    get: (name) => state[name],
+    set(name, value) { if (state[name] !== value) { state[name] = value; fire("change:" + name); } },
+    save_changes() {},
+    send(message) { for (const key of message.ask ?? []) setTimeout(answer, 0, key); },
+    on(event, listener) { listeners.set(event, [...(listeners.get(event) ?? []), listener]); },
+    off(event, listener) { listeners.set(event, (listeners.get(event) ?? []).filter((known) => known !== listener)); },
+  };
 };
-const model = {
-  get: (name) => state[name],
-  set(name, value) { if (state[name] !== value) { state[name] = value; fire("change:" + name); } },
-  save_changes() {},
-  send(message) { for (const key of message.ask ?? []) setTimeout(answer, 0, key); },
-  on(event, listener) { listeners.set(event, [...(listeners.get(event) ?? []), listener]); },
-  off(event, listener) { listeners.set(event, (listeners.get(event) ?? []).filter((known) => known !== listener)); },
+const widgets = new Map();
+const widgetOf = (script) => {
+  if (!widgets.has(script)) {
+    const source = URL.createObjectURL(new Blob([text("ubviz-script-" + script)], { type: "text/javascript" }));
+    widgets.set(script, import(source));
+  }
+  return widgets.get(script);
 };
-const source = URL.createObjectURL(new Blob([text("ubviz-widget")], { type: "text/javascript" }));
-const widget = (await import(source)).default;
-await widget.render({ model, el: document.getElementById("ubviz") });
+const begun = new Set();
+const begin = async () => {
+  for (const el of document.querySelectorAll("[data-ubviz-view]")) {
+    const { ubvizView: view, ubvizScript: script } = el.dataset;
+    if (begun.has(view)) continue;
+    begun.add(view);
+    const widget = (await widgetOf(script)).default;
+    await widget.render({ model: modelOf(view), el });
+  }
+};
+await begin();
+await whole; // more views may have come with the rest of the file
+await begin();
 """
 
 
-def standalone(payload: Payload, state: dict[str, Any], still: Still, title: str) -> str:
-    """The text of a page that shows a payload."""
-    script = script_text(HOST)
-    sha = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    policy = (
-        f"default-src 'none'; script-src 'sha256-{sha}' blob:; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
+def standalone(view: View) -> str:
+    """The text of a page that shows one view."""
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        policy_tag(),
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{html.escape(str(payload.index['title'] or title))}</title>",
-        f"<style>{ground(str(state['theme']))}{_static('widget.css')}</style></head><body>",
-        f'<main id="ubviz"></main><noscript>{still.img()}</noscript>',
-        data_tag("application/json", "ubviz-state", json.dumps(state).replace("<", "\\u003c")),
-        data_tag("text/plain", "ubviz-head", in_base64(payload.head())),
-        data_tag("text/plain", "ubviz-widget", script_text(_static("widget.js"))),
-        # async: it begins, and paints, while the blocks that only a click asks for are still being read
-        f'<script type="module" async>{script}</script>',
-        *(
-            f'<script type="text/plain" data-block="{key}">{in_base64(payload.block(key))}</script>'
-            for key in payload.keys_outside()
-        ),
+        f"<title>{html.escape(view.title)}</title>",
+        f"<style>{ground(view.theme)}{style_of([view])}</style></head><body>",
+        f"<main>{place(view, 0)}</main>",
+        *scripts([view]),
+        *first(view, 0),
+        host_tag(),
+        *rest(view, 0),
+        *shared([view]),
         "</body></html>\n",
     ]
     return "\n".join(parts)
+
+
+# ---- the parts of a page
+
+
+def policy_tag(images: str = "data:") -> str:
+    """The rule that no script but ours runs, and that the network stays closed."""
+    sha = base64.b64encode(hashlib.sha256(script_text(HOST).encode()).digest()).decode("ascii")
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{sha}' blob:; style-src 'unsafe-inline'; img-src {images}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+
+
+def host_tag() -> str:
+    """The stand-in for the notebook. It begins, and paints, while what follows it is still being read."""
+    return f'<script type="module" async>{script_text(HOST)}</script>'
+
+
+def style_of(views: Sequence[View]) -> str:
+    """The style sheets of some views, each once."""
+    return "".join(_static(f"{script}.css") for script in dict.fromkeys(view.SCRIPT for view in views))
+
+
+def scripts(views: Sequence[View]) -> Iterator[str]:
+    """Their scripts, each once; they have to come before the host."""
+    for script in dict.fromkeys(view.SCRIPT for view in views):
+        yield data_tag("text/plain", f"ubviz-script-{script}", script_text(_static(f"{script}.js")))
+
+
+def place(view: View, number: int) -> str:
+    """Where a view goes, and what stands there without scripts."""
+    return (
+        f'<div data-ubviz-view="{number}" data-ubviz-script="{view.SCRIPT}"></div>'
+        f"<noscript>{view._still().img()}</noscript>"
+    )
+
+
+def first(view: View, number: int) -> Iterator[str]:
+    """What a view needs to begin."""
+    state = {name: getattr(view, name) for name in view.STATE}
+    yield data_tag("application/json", f"ubviz-state-{number}", json.dumps(state).replace("<", "\\u003c"))
+    yield data_tag("text/plain", f"ubviz-head-{number}", in_base64(view._store.head()))
+
+
+def rest(view: View, number: int) -> Iterator[str]:
+    """The blocks that a view asks for later."""
+    for key in view._store.keys_outside():
+        yield block_tag(str(number), key, view._store.block(key))
+
+
+def shared(views: Sequence[View]) -> Iterator[str]:
+    """The scripts that some views ask for later, each once."""
+    for key in dict.fromkeys(f"code:{name}" for view in views for name in view.CODE):
+        view = next(view for view in views if key.removeprefix("code:") in view.CODE)
+        yield block_tag("all", key, view._block(key))
 
 
 def _static(name: str) -> str:
@@ -105,6 +172,11 @@ def ground(theme: str) -> str:
 def data_tag(kind: str, name: str, text: str) -> str:
     """Text that the page reads and does not run."""
     return f'<script type="{kind}" id="{name}">{text}</script>'
+
+
+def block_tag(view: str, key: str, data: bytes) -> str:
+    """A deflated block."""
+    return f'<script type="text/plain" data-view="{view}" data-block="{key}">{in_base64(data)}</script>'
 
 
 def script_text(script: str) -> str:

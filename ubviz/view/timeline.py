@@ -8,45 +8,33 @@ kernel, or where no script runs, has the still picture.
 from __future__ import annotations
 
 import os
-import traceback
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import numpy as np
 import traitlets as t
 
-from ..errors import BadArgument, UbvizError, raised_at
+from ..errors import BadArgument
 from ..trace.model import Lane, Trace
-from . import page
-from .fallback import still
+from .fallback import Still, still
 from .paint.frame import frame_of, last_complete_step
 from .paint.numbers import in_words, numbers_of_step, numbers_of_window
 from .palette import theme_of
 from .payload import Payload
 from .picture import ORDERS, must_be_trace, whole_text
+from .widget import STATIC, Checked, View
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STATIC = Path(__file__).resolve().parent.parent / "static"
 MOST_NAMED = 12
 """Lanes that a sentence names."""
-MESSAGE_BYTES = 4_000_000
-"""A message to the page holds no more."""
 TABLES = ("spans", "events")
 Row = tuple[str, int]
 """Table and row number, as in ``Trace.flows``."""
 
 
-class Checked(t.Any):
-    """A trait whose values are all, None too, held against the rule of its name below."""
-
-    allow_none = False
-
-
-class Timeline(anywidget.AnyWidget):
+class Timeline(View):
     """Show a recording; zoom, pan, select, follow arrows, switch between clock and order.
 
     >>> timeline = ubviz.Timeline(trace)  # doctest: +SKIP
@@ -62,6 +50,8 @@ class Timeline(anywidget.AnyWidget):
     ``("spans", 12)``; ``hovered``, one such row or None; ``theme``; ``order``. Times are those of the recording.
     """
 
+    SCRIPT = "widget"
+    STATE = ("view_range", "cursor", "selection", "theme", "order")
     _esm = STATIC / "widget.js"
     _css = STATIC / "widget.css"
 
@@ -69,10 +59,8 @@ class Timeline(anywidget.AnyWidget):
     cursor = Checked(None).tag(sync=True)
     selection = Checked(()).tag(sync=True)
     hovered = Checked(None).tag(sync=True)
-    theme = Checked("auto").tag(sync=True)
     order = Checked("wall").tag(sync=True)
-    _problem = t.Unicode("").tag(sync=True)
-    _head = t.Bytes(b"").tag(sync=True)
+    _store: Payload
 
     def __init__(
         self,
@@ -96,16 +84,15 @@ class Timeline(anywidget.AnyWidget):
             step = last_complete_step(trace)
         self._trace = trace
         self._shown: dict[str, Any] = {"step": step, "window": window, "lanes": lanes}
-        self._payload = Payload(trace, step=step, window=window, lanes=lanes, title=title)
+        self._store = Payload(trace, step=step, window=window, lanes=lanes, title=title)
         self._words, label = map(whole_text, self._say(step, window))
-        self._payload.index["label"] = label
-        home = self._payload.index["home"]
-        super().__init__(view_range=home, order=order, theme=theme, _head=self._payload.head())
-        self.on_msg(self._answer)
+        self._store.index["label"] = label
+        home = self._store.index["home"]
+        super().__init__(view_range=home, order=order, theme=theme)
 
     def _say(self, step: int | None, window: tuple[int, int] | None) -> tuple[str, str]:
         """What it is in a few words, and in a sentence for whoever does not see it."""
-        lanes = self._payload.lanes
+        lanes = self._store.lanes
         ranks = sorted({lane.rank for lane in lanes})
         of_ranks = (
             "" if ranks in ([], [0]) else f" of rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"
@@ -150,12 +137,6 @@ class Timeline(anywidget.AnyWidget):
     def _valid_hovered(self, proposal: Any) -> Row | None:
         return None if proposal["value"] is None else self._valid_row("hovered", proposal["value"])
 
-    @t.validate("theme")
-    def _valid_theme(self, proposal: Any) -> str:
-        if not isinstance(proposal["value"], str) or proposal["value"] not in ("auto", "light", "dark"):
-            raise BadArgument(f'theme must be "auto", "light" or "dark", not {proposal["value"]!r}')
-        return str(proposal["value"])
-
     @t.validate("order")
     def _valid_order(self, proposal: Any) -> str:
         if not isinstance(proposal["value"], str) or proposal["value"] not in ORDERS:
@@ -182,7 +163,12 @@ class Timeline(anywidget.AnyWidget):
     @property
     def alt(self) -> str:
         """What it shows, in a sentence."""
-        return str(self._payload.index["label"])
+        return str(self._store.index["label"])
+
+    @property
+    def title(self) -> str:
+        """The heading, else the sentence."""
+        return str(self._store.index["title"] or self.alt)
 
     def selected(self) -> pd.DataFrame:
         """The selected rows as a DataFrame, by their row number; ``table`` says of which table each is.
@@ -242,53 +228,7 @@ class Timeline(anywidget.AnyWidget):
         room = max((end - start) // 5, 1000)
         return start - room, end + room
 
-    # ---- the page's side
-
-    def set_state(self, sync_data: Any) -> None:
-        """What the page has changed. An observer that fails here has no cell to fail in: the page shows it."""
-        try:
-            super().set_state(sync_data)
-        except Exception as error:
-            self._problem = problem_of(error)
-            raise
-        if self._problem and "_problem" not in sync_data:
-            self._problem = ""
-
-    def _answer(self, _: Any, content: Any, buffers: Any) -> None:
-        """Send the blocks that the page asks for; say why where one cannot be had."""
-        keys = content.get("ask") if isinstance(content, dict) else None
-        if not isinstance(keys, list):
-            return
-        batch: list[tuple[list[Any], bytes]] = []
-        for key in keys:
-            try:
-                data = self._payload.block(str(key))
-            except UbvizError as error:
-                self.send({"refused": [[key, str(error)]]})
-                continue
-            for piece in pieces_of(str(key), data):
-                if batch and sum(len(part) for _, part in batch) + len(piece[1]) > MESSAGE_BYTES:
-                    self._send_blocks(batch)
-                    batch = []
-                batch.append(piece)
-        if batch:
-            self._send_blocks(batch)
-
-    def _send_blocks(self, batch: list[tuple[list[Any], bytes]]) -> None:
-        self.send({"blocks": [head for head, _ in batch]}, [data for _, data in batch])
-
     # ---- elsewhere than in a notebook
-
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write one interactive file that needs no network.
-
-        >>> timeline.to_html("overlapped.html")  # doctest: +SKIP
-        """
-        state = {name: getattr(self, name) for name in page.STATE}
-        text = page.standalone(self._payload, state, self._page_still(), self.alt)
-        Path(path).write_text(
-            text, encoding="utf-8", errors="replace"
-        )  # a half of a surrogate pair is no text
 
     def to_picture(self, path: str | os.PathLike[str]) -> None:
         """Write what is shown first as a still picture, ``.svg``, ``.png`` or ``.pdf``."""
@@ -297,25 +237,8 @@ class Timeline(anywidget.AnyWidget):
         theme = theme_of("light" if self.theme == "auto" else self.theme).name
         picture(self._trace, order=self.order, theme=theme, **self._shown).save(path)
 
-    def _page_still(self) -> Any:
+    def _still(self) -> Still:
         return still(self._trace, self.order, self._shown, self.alt)
-
-    def _ipython_display_(self, **_: Any) -> None:
-        """The view; then what stands in for it, which the view hides: a picture, and its words.
-
-        They are outputs of their own, since JupyterLab shows none of a bundle's other forms where the model of a
-        view is gone; the words too, since it gives a picture in an output no alternative text.
-        """
-        from IPython.display import publish_display_data
-
-        bundle = super()._repr_mimebundle_()
-        data, metadata = bundle if bundle is not None else ({}, {})
-        publish_display_data({**data, "text/plain": repr(self)}, metadata)
-        for data, metadata in self._page_still().outputs():
-            publish_display_data(data, metadata)
-
-    def __repr__(self) -> str:
-        return f"<Timeline: {self._words}>"
 
 
 def named(lanes: Sequence[Lane]) -> str:
@@ -356,21 +279,3 @@ def rows_of(frame: Any) -> list[Row]:
             "select takes rows of trace.to_pandas; this DataFrame has no start_ns, t_ns or table"
         )
     return [(table, number) for number in frame.index.tolist()]
-
-
-def problem_of(error: BaseException) -> str:
-    """An exception of a user's observer in one line, with where it was raised."""
-    text = "".join(traceback.format_exception_only(error)).strip()
-    where = raised_at(error)
-    if where is None:
-        return text
-    file, line = where
-    name = "a cell" if "ipykernel" in file else Path(file).name
-    return f"{text} (in {name}, line {line})"
-
-
-def pieces_of(key: str, data: bytes) -> Iterator[tuple[list[Any], bytes]]:
-    """A block in pieces that fit into a message, each with its name, number and how many there are."""
-    count = max(-(-len(data) // MESSAGE_BYTES), 1)
-    for number in range(count):
-        yield [key, number, count], data[number * MESSAGE_BYTES : (number + 1) * MESSAGE_BYTES]

@@ -11,18 +11,15 @@ and zooming must not wait for it.
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-
-import msgspec
 
 from ...errors import BadArgument
 from ...trace.model import Lane, Trace
 from ..paint.frame import chosen_lanes, extent, last_complete_step
 from ..paint.numbers import in_words, numbers_of_step
 from .bars import STYLES, Spans, bars_of, ubatch_of
+from .blocks import encode, head_of
 from .facts import gates_of, layers_of, steps_of
 from .flows import flows_of
 from .marks import Moments
@@ -40,17 +37,6 @@ HEAD_BYTES = 2 << 20
 def _origin(steps: Sequence[tuple[int, int, int]], home: tuple[int, int]) -> int:
     """The zero of the ruler: where the step begins that is shown first."""
     return next((begin for _, begin, end in steps if begin <= home[0] < end), home[0])
-
-
-_encoder = msgspec.json.Encoder(enc_hook=str)
-
-
-def encode(value: Any) -> bytes:
-    """JSON; half of a pair of surrogates, which is no text but may stand in a file, is kept as its escape."""
-    try:
-        return _encoder.encode(value)
-    except UnicodeEncodeError:
-        return json.dumps(value, default=str).encode("ascii")
 
 
 class Payload:
@@ -96,7 +82,7 @@ class Payload:
             "styles": STYLES, "kinds": kinds, "flow_kinds": flow_kinds, "tracks": tracks,
             "flows": [part.spec for part in flows], "logical": len(trace.events) > 0,
             "rows": {"spans": len(trace.spans), "events": len(trace.events)}, "row_part": ROW_PART,
-            "steps": steps_of(trace), "first": [],
+            "steps": steps_of(trace),
         }  # fmt: skip
 
     def _lane(self, lane: Lane, subs: int) -> dict[str, Any]:
@@ -177,10 +163,4 @@ class Payload:
 
     def head(self) -> bytes:
         """The index, and the blocks that come with it."""
-        first, at = [], 0
-        blocks = [(key, self.block(key)) for key in self._first()]
-        for key, data in blocks:
-            first.append([key, at, len(data)])
-            at += len(data)
-        index = deflated(encode({**self.index, "first": first}))
-        return struct.pack("<I", len(index)) + index + b"".join(data for _, data in blocks)
+        return head_of(self.index, {key: self.block(key) for key in self._first()})
