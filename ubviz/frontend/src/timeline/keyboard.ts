@@ -1,15 +1,13 @@
 /** Who gets a key: the stage, what is open in front of it, or the notebook. */
 
 import { perform } from "./actions";
-import { listen } from "../base/dom";
-import { commandOf, passes } from "./keys";
+import { listenToPresses } from "../base/press";
+import { commandOf } from "./keys";
 import type { Timeline } from "./timeline";
 
 export function listenToKeys(view: Timeline): void {
   const { root, stage } = view.shell;
-  listen(root, "keydown", (event) => {
-    if (passes(event)) return;
-    event.stopPropagation();
+  listenToPresses(root, (event) => {
     const onStage = event.target === stage;
     const command = onStage || event.key === "Escape" || event.key === "?" ? commandOf(event) : null;
     if (!command) return;

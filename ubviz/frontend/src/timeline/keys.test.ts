@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandOf, passes, type Press } from "./keys";
+import { passes, type Press } from "../base/press";
+import { commandOf } from "./keys";
 
 const press = (key: string, more: Partial<Press> = {}): Press => ({
   key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...more,

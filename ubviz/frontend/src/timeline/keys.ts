@@ -1,5 +1,7 @@
 /** Which key means what on the stage, and which keys belong to the notebook round it. */
 
+import { passes, type Press } from "../base/press";
+
 export type Command =
   | "zoom in"
   | "zoom out"
@@ -18,17 +20,6 @@ export type Command =
   | "into details"
   | "escape"
   | "keys";
-
-/** What we look at of a KeyboardEvent. */
-export interface Press {
-  key: string;
-  shiftKey: boolean;
-  ctrlKey: boolean;
-  metaKey: boolean;
-  altKey: boolean;
-  isComposing?: boolean;
-  getModifierState?(name: string): boolean;
-}
 
 const COMMANDS: Record<string, Command> = {
   w: "zoom in", "+": "zoom in", "=": "zoom in",
@@ -51,21 +42,6 @@ export const HELP: [keys: string[], words: string][] = [
   [["F"], "frame the selection"], [["O"], "by the clock, or in order"],
   [["Esc"], "close the details, clear the selection"], [["?"], "these keys"],
 ];
-
-/** AltGr is how some keyboards write brackets: it is held, but the key is a plain one. */
-function plain(press: Press): boolean {
-  if (press.getModifierState?.("AltGraph")) return true;
-  return !press.ctrlKey && !press.metaKey && !press.altKey;
-}
-
-/**
- * Whether the page round the widget may see this key: Tab, Shift+Enter (runs the cell) and what has Ctrl,
- * Meta or Alt. Every other key, used here or not, is stopped: in JupyterLab's command mode a stray x would
- * cut the cell.
- */
-export function passes(press: Press): boolean {
-  return !plain(press) || press.key === "Tab" || (press.key === "Enter" && press.shiftKey);
-}
 
 /** The command of a key pressed on the stage. */
 export function commandOf(press: Press): Command | null {

@@ -1,6 +1,7 @@
 /** The controls above the stage: small, quiet, one stop of the Tab key. */
 
 import { button, icon, listen, make } from "../base/dom";
+import { oneStop } from "../base/one_stop";
 import type { Command } from "./keys";
 import type { Index, Order } from "./model";
 
@@ -66,19 +67,4 @@ function setText(element: HTMLElement, text: string): void {
 function set(button: HTMLElement, state: "pressed" | "disabled", on: boolean): void {
   const name = `aria-${state}`;
   if (button.getAttribute(name) !== String(on)) button.setAttribute(name, String(on));
-}
-
-/** Within a toolbar the arrow keys move, and Tab leaves it: the pattern that screen readers announce. */
-function oneStop(bar: HTMLElement, signal: AbortSignal): void {
-  const buttons = [...bar.querySelectorAll("button")];
-  const stop = (at: number) => buttons.forEach((each, i) => (each.tabIndex = i === at ? 0 : -1));
-  stop(0);
-  listen(bar, "focusin", (event) => stop(buttons.indexOf(event.target as HTMLButtonElement)), signal);
-  listen(bar, "keydown", (event) => {
-    const now = buttons.indexOf(event.target as HTMLButtonElement);
-    const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: -1 }[event.key];
-    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    buttons.at(to % buttons.length)?.focus();
-  }, signal);
 }
