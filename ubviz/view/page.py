@@ -34,7 +34,12 @@ const whole = new Promise((resolve) => {
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", resolve, { once: true });
   else resolve();
 });
+const models = new Map();
 const modelOf = (view) => {
+  if (!models.has(view)) models.set(view, newModel(view));
+  return models.get(view);
+};
+const newModel = (view) => {
   const find = (key) => document.querySelector(
     `script[data-view="${key.startsWith("code:") ? "all" : view}"][data-block="${CSS.escape(key)}"]`);
   const state = { hovered: null, _problem: "", ...JSON.parse(text("ubviz-state-" + view)),
@@ -74,6 +79,15 @@ const begin = async () => {
     await widget.render({ model: modelOf(view), el });
   }
 };
+// traits that are tied together: [[view, name], [view, name], both ways]
+const tie = ([from, name], [to, other]) => {
+  const [a, b] = [modelOf(String(from)), modelOf(String(to))];
+  a.on("change:" + name, () => b.set(other, a.get(name)));
+};
+for (const [a, b, both] of JSON.parse(document.getElementById("ubviz-links")?.textContent ?? "[]")) {
+  tie(a, b);
+  if (both) tie(b, a);
+}
 await begin();
 await whole; // more views may have come with the rest of the file
 await begin();

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +146,27 @@ class View(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._words}>"
+
+
+def shown(model_id: str) -> Any:
+    """The widget of a model, by the number that its output in a notebook has."""
+    from ipywidgets.widgets import widget
+
+    return widget._instances[model_id]
+
+
+def tied(views: Sequence[View]) -> list[Any]:
+    """Traits of views that a notebook has tied with jslink or jsdlink: both ends, by number and name; both ways?"""
+    from ipywidgets.widgets import widget
+
+    number = {id(view): place for place, view in enumerate(views)}
+    found = []
+    for each in list(widget._instances.values()):
+        ends = getattr(each, "source", None), getattr(each, "target", None)
+        if all(isinstance(end, tuple) and id(end[0]) in number for end in ends):
+            places = [(number[id(end[0])], end[1]) for end in ends if end is not None]
+            found.append([*places, type(each).__name__ == "Link"])
+    return found
 
 
 def code(name: str) -> bytes:

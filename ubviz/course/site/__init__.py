@@ -1,0 +1,5 @@
+"""All notebooks as pages that need no kernel and no network: ``python -m ubviz.course.site FOLDER``."""
+
+from .build import build
+
+__all__ = ["build"]
