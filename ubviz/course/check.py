@@ -20,7 +20,7 @@ def check(name: str, answer: Any) -> Verdict:
     """Judge an answer to an exercise; a verdict comes back within five seconds, whatever the answer does.
 
     >>> check("05.yields", {(1, 1), (2, 3)})  # doctest: +SKIP
-    Not yet. ubviz does not accept this answer.
+    Not yet.
     ubatch 1 waits ...
 
     A pass is noted in the file of progress. Raises ``BadArgument`` for an exercise that there is not.
@@ -41,6 +41,8 @@ def _judged(judge: Any, answer: Any) -> Verdict:
         return wrong("There is no answer yet: the cell above still holds its stub.", yours=answer)
     try:
         verdict: Verdict = judge(answer)
+    except BadArgument as error:
+        return wrong(f"{error}.")
     except Exception as error:
         where = raised_at(error)
         at = f" at line {where[1]}" if where is not None else ""

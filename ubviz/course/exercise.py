@@ -21,7 +21,7 @@ class Verdict:
     failed; ``ubviz.exploration.replay`` plays it again.
 
     >>> print(Verdict(False, "ubatch 1 waits for cpu_event[1], which nobody sets.", yours="(2, 3)"))
-    Not yet. ubviz does not accept this answer.
+    Not yet.
     ubatch 1 waits for cpu_event[1], which nobody sets.
       yours:    (2, 3)
     """
@@ -33,7 +33,7 @@ class Verdict:
     replay: str = ""
 
     def __str__(self) -> str:
-        lines = ["Right." if self.passed else "Not yet. ubviz does not accept this answer.", self.sentence]
+        lines = ["Right." if self.passed else "Not yet.", self.sentence]
         for name, text in (("yours", self.yours), ("expected", self.expected), ("replay", self.replay)):
             if text:
                 lines.append(f"  {name + ':':<9} {text}")

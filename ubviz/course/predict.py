@@ -21,7 +21,7 @@ def verdict(
     """
     if isinstance(guess, bool) or not isinstance(guess, (int, float)) or not guess > 0:
         raise BadArgument(f"a prediction is a number of {unit} above 0, not {guess!r}")
-    said = f"You guessed {guess:.3g} {unit}, measured were {measured:.3g} {unit}."
+    said = f"You guessed {_shown(guess)} {unit}, measured were {_shown(measured)} {unit}."
     if _near(guess, measured, within):
         return f"{said}\nThat is what happened, within {within:.0%}."
     for sentence, value in sorted(models.items(), key=lambda item: abs(item[1] - guess)):
@@ -32,3 +32,8 @@ def verdict(
 
 def _near(a: float, b: float, within: float) -> bool:
     return abs(a - b) <= within * b
+
+
+def _shown(value: float) -> str:
+    """Three digits, or all of a larger number: 0.125, 12.5, 4,050."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
