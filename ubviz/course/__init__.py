@@ -2,9 +2,20 @@
 
 from .check import check, hint, solution
 from .microbatches import microbatches
+from .passes import forward_passes
 from .predict import verdict
 from .progress import solved
 from .quiz import answered
 from .run import run
 
-__all__ = ["answered", "check", "hint", "microbatches", "run", "solution", "solved", "verdict"]
+__all__ = [
+    "answered",
+    "check",
+    "forward_passes",
+    "hint",
+    "microbatches",
+    "run",
+    "solution",
+    "solved",
+    "verdict",
+]

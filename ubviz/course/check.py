@@ -26,6 +26,8 @@ def check(name: str, answer: Any) -> Verdict:
     A pass is noted in the file of progress. Raises ``BadArgument`` for an exercise that there is not.
     """
     exercise = named(name)
+    if exercise.prepare is not None:
+        exercise.prepare()
     try:
         verdict = within(LIMIT_S, lambda: _judged(exercise.judge, answer))
     except TookTooLong:

@@ -61,9 +61,13 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: its name (``"05.yields"``), what is asked, three hints, and the judge of an answer."""
+    """One exercise: its name (``"05.yields"``), what is asked, three hints, and the judge of an answer.
+
+    ``prepare`` does what takes long and is not the answer's: imports, a measurement. No time limit cuts it off.
+    """
 
     name: str
     asks: str
     hints: tuple[str, str, str]
     judge: Callable[[Any], Verdict]
+    prepare: Callable[[], Any] | None = None

@@ -1,4 +1,4 @@
-"""10: an ll layer whose hooks are repaired; judged by findings in all schedules, and by what of the flight is hidden."""
+"""10: an ll layer whose hooks are repaired; judged by findings in all schedules, and by the flight that is hidden."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def judge(layer: Layer) -> Verdict:
 
 
 def _read_too_early(log: list[tuple[str, int]]) -> str:
-    """The first kernel that reads what was not received before it, in words. All are on one stream, so in this order."""
+    """The first kernel that reads what was not received before it, in words; all are on one stream, in this order."""
     done: Counter[tuple[str, int]] = Counter()
     for name, ubatch in log:
         needs = NEEDS.get(name)
