@@ -22,7 +22,7 @@ FRONTEND := ubviz/frontend
 MODULES := $(FRONTEND)/node_modules/ready
 NPM_RUN := npm --prefix $(FRONTEND) --silent run
 
-.PHONY: help setup lab demo test lint frontend widget notebooks test-long bench format clean FORCE
+.PHONY: help setup lab demo site test lint frontend widget notebooks test-long bench format clean FORCE
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make test       set up, then everything that is tested (under 15 minutes on two cores)"
 	@echo "make test-long  the tests that take longer"
 	@echo "make bench      what recording, import and the timeline cost, against their bounds"
+	@echo "make site       the notebooks as pages that work without a kernel, in ubviz-out/site"
 	@echo "make widget     build ubviz/static/ anew from ubviz/frontend/src/ (needs Node)"
 	@echo "make setup      only the set-up: .venv with everything in it"
 	@echo "make format     put the Python sources into their one form"
@@ -44,6 +45,9 @@ lab: $(READY)
 
 demo: $(READY)
 	@$(PY) -m ubviz demo $(ARGS)
+
+site: $(READY)
+	@$(PY) -m ubviz.course.site notebooks ubviz-out/site
 
 test: lint frontend
 	$(PYTEST)
@@ -60,6 +64,7 @@ ifeq ($(shell command -v npm 2>/dev/null),)
 frontend:
 	@echo "Frontend: there is no npm here, so its tests were not run."; test "$$CI" != true
 widget:
+	@echo "make site       the notebooks as pages that work without a kernel, in ubviz-out/site"
 	@echo "make widget needs Node 18 or newer, with npm (Debian, Ubuntu: apt-get install nodejs npm)." >&2; exit 1
 else
 frontend: $(MODULES)

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ from ubviz.engine.dp import Coordination, ParallelConfig, coordinate_batch_acros
 from ubviz.engine.ranks import Ranks
 from ubviz.exploration.launch import launch
 from ubviz.exploration.programs import contexts_of, requests
+from ubviz.recording import record
+from ubviz.ubatch import CUDAGraphMode, dbo
 
 
 class Row(NamedTuple):
@@ -127,7 +130,9 @@ def act(story: str, limit_s: float) -> None:
     model.join(ranks)
     small.runner = GPUModelRunner(model, small.rt, 2, config(ranks.rank).asked(), ranks.all_reduce)
     try:
-        if story.startswith("compare"):
+        if story.startswith("graphs"):
+            replay_graphs(small, model, ranks)
+        elif story.startswith("compare"):
             compare(small, reference, ranks.rank)
         else:
             three_steps(small, MISTAKES[story], ranks)
@@ -155,6 +160,46 @@ def compare(small: Small, reference: StepOutput, rank: int) -> None:
             same(f"the tokens of {mode}", output.sampled, reference.sampled)
             torch.testing.assert_close(output.hidden, reference.hidden, rtol=1e-5, atol=1e-5)
     same("split and overlapped", torch.equal(outputs["split"], outputs["overlapped"]), True)
+
+
+def replay_graphs(small: Small, model: Any, ranks: Ranks) -> None:
+    """Decode steps by a graph that both ranks capture and replay, padded alike, and what makes both run eagerly."""
+    shape = config(ranks.rank).asked()
+    full = GPUModelRunner(
+        model, small.rt, 2, shape, ranks.all_reduce, cudagraph_mode=CUDAGraphMode.FULL, max_model_len=32
+    )
+    full.step, small.runner.step = 10, 11
+    prefill = [replace(r, num_computed_tokens=0, token_ids=(1, 2)) for r in small.batch[:9]]
+    plan = {  # what each rank runs, and by which branch both do
+        "first": ((small.batch, small.batch), "capture"),
+        "again": ((small.batch, small.batch), "replay"),
+        "one request less on rank 1": ((small.batch, small.batch[:-1]), "replay"),
+        "a prefill on rank 1": ((small.batch, prefill), "overlapped"),
+        "rank 1 idles": ((small.batch, []), "unsplit"),  # of a size that microbatches own
+        "other tokens": (([], small.batch), "capture"),  # unsplit, 18 tokens
+        "other tokens again": (([], small.batch), "replay"),
+    }
+    for what, (batches, branch) in plan.items():
+        batch = batches[ranks.rank]
+        with record(small.rt, rank=ranks.rank) as recording:
+            graph = full.execute_model(batch)
+        eager = small.runner.execute_model(batch)
+        same(f"the branch of {what}", graph.branch, branch)
+        same(f"the tokens of {what}", graph.sampled, eager.sampled)
+        torch.testing.assert_close(graph.hidden, eager.hidden, rtol=1e-5, atol=1e-5)
+        if ranks.rank == 0:
+            print(f"{what}: {', '.join(graph_facts(recording.trace.events))}", flush=True)
+        full.step, small.runner.step = full.step + 1, small.runner.step + 1
+
+
+def graph_facts(events: Any) -> Iterator[str]:
+    """Of a step: the branch, the modes that the ranks voted for, how often tokens were exchanged, and in which step."""
+    rows = list(events)
+    (end,) = [e for e in rows if e.kind == "step.end"]
+    names = [e.args for e in rows if e.kind == "collective" and e.args["name"] != "vote"]
+    yield end.args["branch"]
+    yield f"modes {[e.args['inputs']['cudagraph_mode'] for e in rows if e.kind == 'vote']}"
+    yield f"{len(names)} exchanges in step {({e['step'] for e in names} or {None}).pop()}"
 
 
 def same(what: str, found: Any, expected: Any) -> None:
@@ -185,6 +230,13 @@ def skip_a_layer(small: Small, model: Any, ranks: Ranks) -> None:
     del model.moe[1], model.attention[1]
 
 
+def swap_microbatches(small: Small, model: Any, ranks: Ranks) -> None:
+    """Microbatch 0 hands on once more, at the beginning, so that microbatch 1 is the first to exchange tokens."""
+    model.moe[0].register_forward_pre_hook(
+        lambda *_: dbo.dbo_yield() if dbo.dbo_current_ubatch_id() == 0 else None
+    )
+
+
 def die(small: Small, model: Any, ranks: Ranks) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -196,7 +248,7 @@ def fail(small: Small, model: Any, ranks: Ranks) -> None:
 MISTAKES = {
     "skip a step": skip_a_step, "hang": hang,
     "hang in a layer": hang_in_a_layer, "skip a layer": skip_a_layer, "skip a layer, ll": skip_a_layer, "die": die,
-    "fail": fail,
+    "fail": fail, "swap": swap_microbatches, "swap, ll": swap_microbatches,
 }  # fmt: skip
 
 

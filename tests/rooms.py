@@ -22,10 +22,11 @@ TABLE: dict[str, set[str] | None] = {
     "ubatch": {"runtime"},
     "engine": {"ubatch", "runtime"},
     "trace": set(),
-    "recording": {"runtime", "trace"},
+    "recording": {"runtime", "trace", "analysis"},  # analysis: to say who waits for whom in a live run
     "analysis": {"trace"},
     "exploration": {"runtime", "ubatch", "engine", "recording", "trace", "analysis"},
     "view": {"trace", "analysis"},
+    "play": ALL,
     "course": ALL,
     "magic": ALL,
     "cli": ALL,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from tests.traces import Traces
 from ubviz import cli
 from ubviz.analysis import Analysis, analyze, critical_path, overlap, steps
 from ubviz.analysis.intervals import length
+from ubviz.errors import BadArgument
 from ubviz.trace import Trace, example
 
 KEYS = [
@@ -52,26 +53,45 @@ def two_streams() -> Trace:
     return t.finish()
 
 
-def number(found: Analysis, path: str) -> int:
-    """The number that a name of ``intervals`` stands for."""
+def number(found: Analysis, path: str) -> Any:
+    """The number that a name stands for."""
     head, *rest = path.split(".")
     value: Any = getattr(found, head)
     if head == "steps":
-        step = None if rest[0] == "None" else int(rest[0])
-        (value,) = [each for each in value if each.step == step]
-        return int(getattr(value, rest[1]))
+        (value,) = [each for each in value if str(each.step) == rest[0]]
+        return getattr(value, rest[1])
     if rest:
         value = value[int(rest[0]) if head == "ubatches" else ".".join(rest[:-1])][rest[-1]]
-    return int(value)
+    return value
+
+
+def leaves(value: Any, path: str = "") -> Iterator[str]:
+    """Names of all numbers in what ``--json`` prints, but for lists of rows, which have their own times."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name not in ("gaps", "critical_path", "findings", "notices", "unclassified", "steps"):
+                yield from leaves(inner, f"{path}.{name}" if path else name)
+        for step in value.get("steps", ()):
+            yield from (
+                f"steps.{step['step']}.{name}" for name in ("makespan_ns", "overlap_ratio", "ubatches")
+            )
+    else:
+        yield path
 
 
 def adds_up(found: Analysis) -> None:
-    """Every number in nanoseconds lists intervals that it is the sum of; the critical path sums to the makespan."""
-    for path, intervals in found.intervals.items():
-        assert length(intervals) == number(found, path), path
-    for name in KEYS:
-        if name.endswith("_ns") and name != "net_gain_ns":
-            assert name in found.intervals
+    """Every number lists what it is made of; the critical path sums to the makespan."""
+    assert set(leaves(found.as_json())) == set(found.names) - {"unclassified"}
+    for path in found.names:
+        intervals, value = found.intervals(path), number(found, path)
+        if path.endswith("_ns"):
+            assert value is None or path == "net_gain_ns" or length(intervals) == value, path
+        elif path.endswith("overlap_ratio"):
+            busy = found.comm_busy_ns if path == "overlap_ratio" else None
+            assert value is None or busy is None or length(intervals) / busy == value
+        elif path not in ("unclassified",) and not path.endswith(".ratio"):
+            assert len(intervals) == value, path
+    assert len(found.rows("kernels")) == found.kernels
     assert sum(entry.ns for entry in found.critical_path) == found.makespan_ns
 
 
@@ -157,11 +177,46 @@ def test_what_is_communication_is_a_rule_or_a_pattern() -> None:
 
 
 def test_delays_that_nothing_explains_are_a_notice() -> None:
-    (notice,) = [n for n in analyze(recorded("ht", 2)).notices if n.kind == "unexplained_delay"]
-    assert notice.sentence.endswith(
-        " us of delays have no recorded cause; the critical path calls them slack"
+    found = analyze(recorded("ht", 2))
+    (notice,) = [n for n in found.notices if n.kind == "unexplained_delay"]
+    slack_ns = sum(entry.ns for entry in found.critical_path if entry.edge == "slack")
+    assert notice.sentence.startswith(
+        f"{slack_ns / 1e3:,.1f} us of the critical path have no recorded cause, and are called slack; all threads and "
     )
     assert analyze(two_streams()).notices == ()
+
+
+def test_what_is_absent_is_a_notice() -> None:
+    t = Traces()
+    assert [n.sentence for n in analyze(t.finish()).notices] == [
+        "no kernel is in this recording: there is nothing to measure"
+    ]
+    main = t.thread("main")
+    main.launch("k", "compute", cls="other")
+    main.tell("kernel.launch")  # says not even which stream
+    found = analyze(t.finish())
+    assert [(n.kind, n.count, n.sentence) for n in found.notices] == [
+        ("unclassified_kernels", 1, "none of 1 kernels says whether it computes or communicates: busy times and "
+         "overlap are unknown; say with comm which kernels communicate"),
+        ("unjudged_events", 1, "1 trace event lacks what the checkers go by; it is not judged"),
+        ("unknown_accesses", 1, "1 of 1 launches and replays do not say what they read or write; races with them are "
+         "not found"),
+    ]  # fmt: skip
+    assert (found.compute_busy_ns, found.overlap_ns, found.unclassified) == (None, None, ("k",))
+    assert analyze(t.finish(), comm="k").comm_busy_ns == 1
+
+
+def test_one_ranks_communication_is_not_hidden_behind_anothers_work() -> None:
+    t = Traces()
+    t.thread("main").launch("k", "compute", takes=100)
+    t.builder.span(2, 52, "kernel", "nccl", lane=t.lane("comm", "streams"), cls="comm", rank=1)
+    found = analyze(t.finish())
+    assert (found.compute_busy_ns, found.comm_busy_ns, found.overlap_ns) == (100, 50, 0)
+
+
+def test_a_bad_pattern_is_refused() -> None:
+    with pytest.raises(BadArgument, match=r"comm: '\(' is no regular expression: missing \)"):
+        analyze(two_streams(), comm="(")
 
 
 @given(programs, takes)

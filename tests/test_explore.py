@@ -32,7 +32,15 @@ from ubviz.ubatch.forward_context import is_forward_context_available
 
 @pytest.mark.parametrize(
     "n, layers, count",
-    [(2, 1, 1_890), (2, 4, 1_890), (3, 1, 2_827_440), (3, 2, 2_827_440), (4, 1, 11_444_895_000)],
+    [
+        (2, 1, 1_890),
+        (2, 2, 1_890),
+        (2, 4, 1_890),
+        (3, 1, 2_827_440),
+        (3, 2, 2_827_440),
+        (3, 4, 2_827_440),
+        (4, 1, 11_444_895_000),
+    ],
 )
 def test_the_number_of_interleavings_does_not_depend_on_the_layers(n: int, layers: int, count: int) -> None:
     found = explore(program_of(ubatches=n, layers=layers), count=True, check=False)
@@ -112,10 +120,10 @@ def lost(rt: Any) -> None:
 
 def test_a_finding_is_shown_again_by_its_string() -> None:
     found = explore(lost, stop_at_first=False)
-    assert [f.kind for f in found.findings if f.severity == "error"] == ["deadlock"]
+    assert [f.kind for f in found.findings if f.severity == "error"] == ["deadlock", "lost_wakeup"]
     shortest = found.shortest
     assert shortest is not None
-    assert (shortest.replay, shortest.steps) == ("1.0.2.0", 4)
+    assert (shortest.replay, shortest.steps) == ("look:1.0.2.0.3", 5)
     again = play(lost, shortest.replay)
     assert again.stuck == (("main", "thread.join", "waiter"), ("waiter", "host_event.wait", "ready"))
     assert again.replay == shortest.replay
@@ -164,13 +172,15 @@ def test_what_a_thread_raises_is_a_finding() -> None:
 
 
 def test_the_tree_can_be_walked() -> None:
-    branch = Branch(lost)
+    branch = Branch(lost, looks=True)
 
     def walk(branch: Branch) -> int:
         return 1 if branch.is_leaf else sum(walk(branch.child(choice.thread)) for choice in branch.choices)
 
-    assert walk(branch) == States(lost).count() == explore(lost, "dfs", stop_at_first=False).executions
-    with pytest.raises(BadArgument, match=r"^thread 7 cannot go on here; 1 and 2 can$"):
+    assert walk(branch) == States(lost, looks=True).count()
+    assert walk(branch) == explore(lost, "dfs", stop_at_first=False).executions
+    assert repr(explore(lost).tree) == repr(branch)
+    with pytest.raises(BadArgument, match=r"^thread 7 cannot go on here; 1 and 2 and 3 can$"):
         branch.child(7)
     assert len(branch.child(1).trace().events) > 0
 

@@ -10,9 +10,11 @@ from tests.small import recorded
 from tests.test_retime import Program, programs, takes, told
 from tests.traces import Traces
 from ubviz.analysis import gaps
-from ubviz.analysis.gaps import CAUSES, Gap
+from ubviz.analysis.gap_causes import Causes
+from ubviz.analysis.gaps import CAUSES, Gap, _idle
+from ubviz.analysis.graph import graph
 from ubviz.analysis.intervals import union
-from ubviz.analysis.steps import windows
+from ubviz.analysis.windows import windows
 from ubviz.trace import Trace, example
 
 
@@ -118,17 +120,80 @@ def test_nothing_is_left() -> None:
     assert gap.sentence == "comm idle 2.0 us: nothing is left for it in this step after dispatch"
 
 
-def test_what_is_not_explained_is_unknown() -> None:
+def test_nothing_held_the_stream_back() -> None:
     t = Traces()
     main = t.thread("main")
     main.launch("a", "compute", takes=10)
     t.tails["compute"] = 3_011
     launched = main.launch("b", "compute", takes=10)
     gap = idle(t, "compute")
-    assert (gap.cause, gap.events) == ("unknown", (launched,))
+    assert (gap.cause, gap.events) == ("device", (launched,))
     assert gap.sentence == (
-        "compute idle 3.0 us: nothing recorded says why b, launched 3.0 us before it began, did not start sooner"
+        "compute idle 3.0 us: nothing held it back: b was launched 3.0 us before it began and had nothing to wait "
+        "for; the stream itself took 3.0 us to begin it"
     )
+
+
+def test_a_wait_holds_from_its_call_until_the_record_has_fired() -> None:
+    """On a busy machine a stream looks at its wait late: that is not the event's doing."""
+    t = Traces()
+    main = t.thread("main")
+    main.launch("z", "comm", takes=10)
+    main.launch("a", "compute", ["x"], ["y"], takes=1_000)
+    record = main.record("done", "compute")
+    wait = main.wait_event("comm", "done")
+    launched = main.launch("b", "comm", ["y"], takes=10, runs=False)
+    (row,) = [i for i, span in enumerate(t.builder._spans) if span[6] == "wait"]
+    t.builder._spans[row][:2] = [9_000, 9_010]
+    t.builder.span(9_011, 9_021, "kernel", "b", lane=t.lane("comm", "streams"), seq=launched)
+    gap = idle(t, "comm")
+    assert (gap.cause, gap.events) == ("device", (launched,))
+    assert gap.sentence.endswith("the stream itself took 8.0 us to begin it")
+    (row,) = [i for i, span in enumerate(t.builder._spans) if span[6] == "record"]
+    t.builder._spans[row][:2] = [8_500, 8_500]
+    assert (idle(t, "comm").cause, idle(t, "comm").events) == ("event", (record, wait))
+
+
+def test_in_a_replay_the_graphs_edges_hold() -> None:
+    t = Traces(graphs={"g": [
+        {"kind": "record -> wait", "event": "compute_done[0]", "from_node": 1, "to_node": 2},
+    ]})  # fmt: skip
+    main = t.thread("main")
+    main.switch("default", "compute")
+    replay = main.replay("g")
+    lanes = {name: t.lane(name, "streams") for name in ("compute", "comm")}
+    for node, (name, lane, start, end) in enumerate(
+        [("send", "comm", 10, 20), ("experts", "compute", 10, 6_000), ("combine", "comm", 6_005, 6_010)]
+    ):
+        t.builder.span(start, end, "kernel", name, lane=lanes[lane], seq=replay, args={"node": node})
+    gap = idle(t, "comm")
+    assert (gap.cause, gap.events) == ("event", (replay,))
+    assert gap.sentence == (
+        "comm idle 6.0 us: the replay of g waits for compute_done[0], recorded after experts"
+    )
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_what_nothing_is_known_of_is_unknown(told: bool) -> None:
+    """A kernel without a launch, and one of a replay whose graph's edges are not known."""
+    t = Traces()
+    t.thread("main").switch("default", "compute")
+    replay = t.thread("main").replay("g") if told else None
+    lane = t.lane("compute", "streams")
+    for node, start in enumerate((10, 3_020)):
+        t.builder.span(
+            start,
+            start + 10,
+            "kernel",
+            f"k{node}",
+            lane=lane,
+            seq=replay,
+            args={"node": node} if told else None,
+        )
+    gap = idle(t, "compute")
+    assert (gap.cause, gap.events) == ("unknown", (replay,) if told else ())
+    since = ", launched 3.0 us before it began," if told else ""
+    assert gap.sentence == f"compute idle 3.0 us: nothing recorded says why k1{since} did not start sooner"
 
 
 def test_a_gap_has_the_cause_that_explains_most_of_it() -> None:
@@ -163,9 +228,8 @@ def covers(trace: Trace) -> None:
 def test_busy_and_idle_fill_every_stream(program: Program, lasts: list[int]) -> None:
     trace = told(program, lasts)
     covers(trace)
-    assert "unknown" not in {
-        gap.cause for gap in gaps(trace).longest
-    }  # these traces leave nothing unexplained
+    # these traces leave nothing unexplained
+    assert {gap.cause for gap in gaps(trace).longest}.isdisjoint({"unknown", "device"})
 
 
 @given(strategies.recorded())
@@ -175,7 +239,23 @@ def test_busy_and_idle_fill_every_stream_of_any_trace(trace: Trace) -> None:
 
 @pytest.mark.parametrize("style, n", [("ht", 2), ("ht", 3), ("ll", 2)])
 def test_of_a_recording(style: str, n: int) -> None:
-    covers(recorded(style, n))
+    trace = recorded(style, n)
+    covers(trace)
+    found = gaps(trace).longest
+    assert "unknown" not in {gap.cause for gap in found}
+    assert all(gap.events for gap in found)  # every sentence is proved
+
+
+@pytest.mark.parametrize("runtime", ["host", "virtual"])
+@pytest.mark.parametrize("style", ["ht", "ll"])
+def test_the_shares_of_a_gap_are_all_of_it(style: str, runtime: str) -> None:
+    trace = recorded(style, 2, runtime=runtime)
+    causes = Causes(trace, launch_ns=graph(trace).launch_ns())
+    for _, lane, start, end, _, after in _idle(trace):
+        if after is not None:
+            parts = causes._parts(lane, start, end, after)
+            assert sum(part.ns for part in parts) == end - start
+            assert all(part.ns >= 0 for part in parts)
 
 
 def test_the_longest_are_kept_and_all_are_counted() -> None:
@@ -192,6 +272,6 @@ def test_in_virtual_time_every_gap_has_a_cause(style: str) -> None:
         trace = virtually.recorded(style, n)
         covers(trace)
         found = gaps(trace).longest
-        assert "unknown" not in {gap.cause for gap in found}
+        assert {gap.cause for gap in found}.isdisjoint({"unknown", "device"})
         # a launch that waits for its own kernel is not why that kernel comes late
         assert all(gap.events[0] != gap.events[-1] for gap in found if gap.cause == "host_wait")

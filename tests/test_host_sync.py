@@ -208,9 +208,14 @@ def wait_for_each_other(rt):
 
 REPORT = re.compile(
     r"nothing has moved for 0\.2 s: every thread waits and every stream is idle\n"
-    r"  main is in thread\.join of <thread member 0>, at tests/test_host_sync\.py:\d+\n"
-    r"  member 0 is in host_event\.wait of <host event a: clear>, at tests/test_host_sync\.py:\d+\n"
-    r"  member 1 is in host_event\.wait of <host event b: clear>, at tests/test_host_sync\.py:\d+"
+    r"  main is in thread\.join of <thread member 0>, at tests/test_host_sync\.py:\d+; that is member 0, who waits "
+    r"in host_event\.wait of a at tests/test_host_sync\.py:\d+; before it, main did thread\.create at .*\n"
+    r"  member 0 is in host_event\.wait of <host event a: clear>, at tests/test_host_sync\.py:\d+; nobody has ever set "
+    r"it; main waits in thread\.join of thread 1 at .*, member 1 waits in host_event\.wait of .*; before it, member 0 "
+    r"did thread\.start\n"
+    r"  member 1 is in host_event\.wait of <host event b: clear>, at tests/test_host_sync\.py:\d+; nobody has ever set "
+    r"it; main waits in thread\.join of thread 1 at .*, member 0 waits in host_event\.wait of .*; before it, member 1 "
+    r"did thread\.start"
 )
 
 

@@ -73,6 +73,24 @@ def test_many_threads_launch_on_one_stream(rt, stream):
     assert [r.end() for r in running] == [[500.0] * 16] * 4
 
 
+def test_a_listener_that_raises_leaves_the_stream_that_was_current(rt, stream):
+    class Raises:
+        def host(self, kind, obj, arg):
+            if kind == "stream.switch" and arg is stream:  # away from it
+                raise ZeroDivisionError
+
+        def device(self, kind, obj, arg):
+            pass
+
+    before, listener = rt.current_stream(), Raises()
+    rt.hooks.subscribe(listener)
+    with pytest.raises(ZeroDivisionError):
+        with rt.stream(stream):
+            pass
+    rt.hooks.unsubscribe(listener)
+    assert rt.current_stream() is before
+
+
 # ---- lifetimes
 
 

@@ -16,9 +16,9 @@ from tests.strategies import traces
 from tests.traces import Traces, Writer
 from ubviz.analysis import findings_of
 from ubviz.analysis.accesses import unknown_accesses
+from ubviz.analysis.cone import Cones
 from ubviz.analysis.deadlock import wait_for
 from ubviz.analysis.findings import KINDS, SEVERITIES
-from ubviz.analysis.order import Order
 from ubviz.analysis.sound import unsound
 from ubviz.recording import record
 from ubviz.trace import Event, Flow, Trace, make_table
@@ -601,7 +601,7 @@ def test_its_near_miss_has_none(kind: str, story: Story, sentences: list[str]) -
 
 
 def test_every_kind_is_told() -> None:
-    elsewhere = {"race", "lifetime", "unordered_submission", "surplus_wait"}
+    elsewhere = {"race", "lifetime", "unordered_submission", "surplus_wait", "raised"}
     assert set(STORIES) | elsewhere == set(KINDS)
 
 
@@ -685,7 +685,7 @@ def test_a_recording_with_gaps_can_be_judged(trace: Trace, lost: set[int]) -> No
     kept = [event for event in trace.events if event.seq not in lost]
     part = Trace(make_table(Event, kept), trace.spans, make_table(Flow, []), trace.lanes, trace.meta)
     assert {seq for finding in findings_of(part) for seq in finding.events} <= {event.seq for event in kept}
-    assert len(Order(part).past(len(kept) - 1).events) < len(kept) if kept else True
+    assert len(Cones(part).past(len(kept) - 1).events) < len(kept) if kept else True
 
 
 @settings(max_examples=60, deadline=None)

@@ -228,7 +228,6 @@ def test_what_has_no_place_in_the_order_is_in_no_relation() -> None:
     order = Order(t.finish())
     assert not order.before(mark, ("spans", 0))
     assert not order.concurrent(mark, ("spans", 0))
-    assert not order.past(("spans", 0)).events.any()
 
 
 def test_threads_of_steps_share_a_component() -> None:
@@ -279,20 +278,3 @@ def test_the_order_is_reachability_in_the_graph(trace: Trace) -> None:
     for node in out:
         causes = reachable(out, node)
         assert {other for other in out if order.node_before(number[node], number[other])} == causes
-
-
-@settings(max_examples=50, deadline=None)
-@given(programs())
-def test_cones_hold_what_is_before_and_what_is_after(trace: Trace) -> None:
-    order = Order(trace)
-    rows = [*range(len(trace.events)), *(("spans", row) for row in range(len(trace.spans)))]
-    for row in rows:
-        past, future = order.past(row), order.future(row)
-        assert past.events.tolist() == [
-            other for other in range(len(trace.events)) if order.before(other, row)
-        ]
-        assert past.spans.tolist() == [r[1] for r in rows if isinstance(r, tuple) and order.before(r, row)]
-        assert future.events.tolist() == [
-            other for other in range(len(trace.events)) if order.before(row, other)
-        ]
-        assert future.spans.tolist() == [r[1] for r in rows if isinstance(r, tuple) and order.before(row, r)]

@@ -10,14 +10,14 @@ import torch
 
 from tests.small import recorded
 from tests.traces import Traces, Writer
-from ubviz.analysis import findings_of
+from ubviz.analysis import findings_of, surplus
 from ubviz.analysis.accesses import unknown_accesses
 from ubviz.analysis.findings import Finding
 from ubviz.analysis.lifetime import lifetime
 from ubviz.analysis.races import races
 from ubviz.analysis.submission import unordered_submission
 from ubviz.recording import record
-from ubviz.trace import Trace
+from ubviz.trace import Event, Flow, Span, Trace, make_table
 
 
 def story() -> tuple[Traces, Writer, Writer]:
@@ -357,3 +357,43 @@ def test_a_recording_without_its_waits_races_in_every_microbatch(n: int) -> None
     assert any(
         f.sentence.startswith("dispatch (ubatch 0, comm stream, ubviz/engine/all2all.py:") for f in found
     )
+
+
+# ---- every wait of a correct recording, left out
+
+
+def without(trace: Trace, seq: int) -> Trace:
+    """The recording of a program that lacks one call."""
+    events = [event for event in trace.events if event.seq != seq]
+    spans = [span for span in trace.spans if span.seq != seq]
+    return Trace(
+        make_table(Event, events), make_table(Span, spans), make_table(Flow, []), trace.lanes, trace.meta
+    )
+
+
+@pytest.mark.parametrize("runtime", ["virtual", "host"])
+@pytest.mark.parametrize("n", [2, 3])
+def test_each_wait_that_is_left_out_is_a_race_of_its_own_microbatch(n: int, runtime: str) -> None:
+    trace = recorded("ht", n, runtime=runtime)
+    blocked: dict[str, bool] = {}  # stream -> whether the host has waited for its last kernel
+    covers: dict[Any, bool] = {}
+    for event in trace.events:
+        args = event.args
+        if event.kind == "kernel.launch":
+            blocked[args["stream"]] = args["host_wait"]
+        elif event.kind == "event.record":
+            covers[args["event"], args["record"]] = blocked[args["stream"]]
+        elif event.kind == "event.wait":
+            found = findings_of(without(trace, event.seq))
+            if covers[args["event"], args["record"]]:
+                assert found == []  # the host has waited already: who launches next is late enough
+                continue
+            assert {finding.kind for finding in found} <= {"race", "lifetime"}
+            race = next(finding for finding in found if finding.kind == "race")
+            assert f"(ubatch {event.ubatch}, {args['stream']} stream, " in race.sentence.split(" while ")[0]
+
+
+@pytest.mark.parametrize("runtime", ["virtual", "host"])
+@pytest.mark.parametrize("style, n", [("ht", 2), ("ht", 3), ("ht", 4), ("ll", 2), ("ll", 3), ("ll", 4)])
+def test_no_wait_that_is_needed_is_called_surplus(style: str, n: int, runtime: str) -> None:
+    assert surplus(recorded(style, n, runtime=runtime)) == []

@@ -19,13 +19,14 @@ import torch
 
 from tests.ranks import play
 from ubviz.cli import main
-from ubviz.engine.logs import Entry, Log, Told, died, missed
-from ubviz.engine.ranks import Ranks
+from ubviz.engine.logs import LEFT, Entry, Log, Told, died, missed, unlike
+from ubviz.engine.ranks import Ranks, meet
 from ubviz.engine.watch import silent
-from ubviz.errors import BadArgument, RankDied, RankError, RuntimeUnavailable
+from ubviz.errors import BadArgument, MissedCollective, RankDied, RankError
 from ubviz.exploration import demo
 from ubviz.exploration.launch import environment, first_cause, launch
 from ubviz.exploration.ranks import RankDemo
+from ubviz.exploration.signs import Limits, Signs, Stops
 from ubviz.recording import record
 from ubviz.trace import Trace, load
 
@@ -93,6 +94,20 @@ def test_unequal_ranks_give_what_one_process_gives(story: str) -> None:
     assert play(story, limit_s=30) == 0
 
 
+def test_ranks_capture_and_replay_the_same_graphs(capfd: pytest.CaptureFixture[str]) -> None:
+    """Agreed in the vote; a replay exchanges tokens again, as collectives of the step that it is in."""
+    assert play("graphs, ll", limit_s=30) == 0
+    assert capfd.readouterr().out.splitlines() == [
+        "first: capture, modes [2, 2], 8 exchanges in step 10",
+        "again: replay, modes [2, 2], 8 exchanges in step 12",
+        "one request less on rank 1: replay, modes [2, 2], 8 exchanges in step 14",
+        "a prefill on rank 1: overlapped, modes [2, 0], 8 exchanges in step 16",
+        "rank 1 idles: unsplit, modes [2, 2], 4 exchanges in step 18",
+        "other tokens: capture, modes [2, 2], 4 exchanges in step 20",
+        "other tokens again: replay, modes [2, 2], 4 exchanges in step 22",
+    ]
+
+
 @pytest.mark.parametrize(
     ("story", "sentence"),
     [
@@ -109,6 +124,16 @@ def test_unequal_ranks_give_what_one_process_gives(story: str) -> None:
         (
             "skip a layer, ll",
             "rank 1 missed dispatch of layer 1, microbatch 0 in step 1, where rank 0 waited for it",
+        ),
+        (
+            "swap",
+            "rank 0 began dispatch counts of layer 0, microbatch 0 in step 1 where rank 1 began dispatch counts of "
+            "layer 0, microbatch 1 in step 1; all ranks have to begin them in one order",
+        ),
+        (
+            "swap, ll",
+            "rank 0 began dispatch of layer 0, microbatch 0 in step 1 where rank 1 began dispatch of layer 0, "
+            "microbatch 1 in step 1; all ranks have to begin them in one order",
         ),
         pytest.param(
             "hang",
@@ -175,17 +200,74 @@ def alive(pid: int) -> bool:
 LIVES = "import os, signal, sys, threading; from ubviz.cli.demo_ranks import live; live(); rank = os.environ['RANK']\n"
 
 
-def test_a_rank_that_is_stopped_before_they_meet_is_named() -> None:
-    story = LIVES + "os.kill(os.getpid(), signal.SIGSTOP) if rank == '1' else threading.Event().wait(60)"
-    with pytest.raises(RankDied, match=r"^rank 1 gives no sign of life$"):
-        launch([sys.executable, "-c", story], 2, silent_s=1.5)
+#: It stops itself, in its very first line or when it has begun to give signs of life.
+STOPS = "import os, signal; os.environ['RANK'] == '1' and os.kill(os.getpid(), signal.SIGSTOP); "
+WAITS = "import threading; threading.Event().wait(60)"
 
 
-def test_a_rank_that_is_stopped_in_its_first_line_is_named() -> None:
-    stops = "import os, signal; os.environ['RANK'] == '1' and os.kill(os.getpid(), signal.SIGSTOP); "
-    story = stops + LIVES + "threading.Event().wait(60)"
+@pytest.mark.parametrize("story", [STOPS + LIVES + WAITS, LIVES + STOPS + WAITS], ids=["first line", "later"])
+def test_a_rank_that_is_stopped_before_they_meet_is_named(story: str) -> None:
+    with pytest.raises(RankDied, match=r"^rank 1 gives no sign of life: SIGSTOP has stopped it$"):
+        launch([sys.executable, "-c", story], 2, Limits(stopped_s=1))
+
+
+def test_a_rank_that_is_stopped_and_goes_on_in_time_is_not_named() -> None:
+    """Rank 0 continues rank 1 when it is stopped."""
+    story = LIVES + (
+        "import subprocess\n"
+        "if rank == '1':\n"
+        "    os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "else:\n"
+        "    peer = lambda: [line.split() for line in subprocess.run(['ps', '-o', 'pid=,stat=', '--ppid', "
+        "str(os.getppid())], capture_output=True, text=True).stdout.splitlines()]\n"
+        "    while not (stopped := [int(pid) for pid, state in peer() if state.startswith('T')]): pass\n"
+        "    os.kill(stopped[0], signal.SIGCONT)\n"
+    )
+    assert launch([sys.executable, "-c", story], 2, Limits(stopped_s=30)) == 0
+
+
+def test_a_rank_that_hangs_without_being_stopped_is_named() -> None:
+    """It holds the interpreter's lock, so that no thread of it can give a sign of life."""
+    story = LIVES + "import ctypes; rank == '1' and ctypes.PyDLL(None).sleep(60); " + WAITS
     with pytest.raises(RankDied, match=r"^rank 1 gives no sign of life$"):
-        launch([sys.executable, "-c", story], 2, first_s=4)
+        launch([sys.executable, "-c", story], 2, Limits(silent_s=1.5))
+
+
+def test_a_rank_that_never_gives_a_sign_of_life_is_named() -> None:
+    with pytest.raises(RankDied, match=r"^rank 0 gives no sign of life$"):
+        launch([sys.executable, "-c", WAITS], 2, Limits(first_s=1))
+
+
+def test_a_rank_that_has_left_may_take_its_time_to_end() -> None:
+    beats: dict[int, str | None] = {0: Told(7, None, {}).to_json()}
+    signs = Signs(1, lambda: beats, Limits(silent_s=0.0))
+    with signs.pipe(0):
+        signs.follow(0, os.getpid())
+        signs.check({0})  # its first sign
+        beats[0] = Told(LEFT, None, {}).to_json()
+        until(lambda: signs.check({0}) or time.monotonic() > signs._since[0] + 1, 5)
+        beats[0] = Told(8, None, {}).to_json()
+        with pytest.raises(RankDied, match=r"^rank 0 gives no sign of life$"):
+            until(lambda: signs.check({0}), 5)
+    signs.close()
+
+
+def test_where_the_system_cannot_be_asked_nobody_is_said_to_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("os.waitid")  # macOS before Python 3.13; there is silence, still
+    assert Stops(1).by(now=100.0, limit_s=1.0) is None
+
+
+def test_a_rank_that_does_not_come_to_meet_the_others_is_named() -> None:
+    store = torch.distributed.HashStore()
+    store.set("here/2", "")
+    with pytest.raises(MissedCollective) as raised:
+        meet(store, 0, 3, limit_s=0.1)
+    assert str(raised.value) == "rank 1 did not come to meet the others within 0.1 s; rank 0 waited"
+    assert store.get("failed/0").decode() == str(raised.value)  # so that who started them can say it
+    store.set("here/1", "")
+    meet(store, 0, 3, limit_s=0.1)
 
 
 def test_signs_of_life_do_not_wait_for_pytorch() -> None:
@@ -195,7 +277,7 @@ def test_signs_of_life_do_not_wait_for_pytorch() -> None:
 
 def test_a_rank_that_gives_signs_of_life_may_take_its_time() -> None:
     story = LIVES + "threading.Event().wait(3)"  # twice the limit
-    assert launch([sys.executable, "-c", story], 2, silent_s=1.5) == 0
+    assert launch([sys.executable, "-c", story], 2, Limits(silent_s=1.5)) == 0
 
 
 def test_ranks_end_with_who_started_them(tmp_path: Path) -> None:
@@ -210,6 +292,32 @@ def test_ranks_end_with_who_started_them(tmp_path: Path) -> None:
         starter.kill()
         starter.wait()
     until(lambda: not any(alive(pid) for pid in ranks))
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(STOPS + LIVES + WAITS, id="first line"),
+        pytest.param(LIVES + STOPS + WAITS, id="later", marks=pytest.mark.slow),
+    ],
+)
+def test_a_stopped_rank_ends_with_who_started_it(story: str) -> None:
+    """It can see nothing itself: the system ends it."""
+    starts = f"import sys; from ubviz.exploration.launch import launch; launch([sys.executable, '-c', {story!r}], 2)"
+    starter = subprocess.Popen([sys.executable, "-c", starts])
+    try:
+        until(lambda: any(stopped(pid) for pid in children(starter.pid)), 60)
+        ranks = children(starter.pid)
+        assert len(ranks) == 2
+    finally:
+        starter.kill()
+        starter.wait()
+    until(lambda: not any(alive(pid) for pid in ranks), 5)
+
+
+def stopped(pid: int) -> bool:
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return found.stdout.startswith("T")
 
 
 def read(path: Path) -> str:
@@ -232,15 +340,34 @@ def test_a_stopped_rank_is_not_called_dead() -> None:
     )
 
 
-def test_ranks_on_a_runtime_that_is_not_here_are_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"RANK": "x"}, "RANK is a whole number from 0 on, not 'x'"),
+        ({"RANK": "2"}, "MASTER_ADDR is not set; start ranks with torchrun, or with ubviz demo --ranks"),
+        (
+            {"RANK": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"},
+            "RANK is 2, but of 2 ranks (WORLD_SIZE) the last is 1",
+        ),
+        (
+            {"RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "http"},
+            "MASTER_PORT is a whole number from 0 on, not 'http'",
+        ),
+    ],
+)
+def test_an_environment_that_is_no_ranks_is_one_line(
+    environment: dict[str, str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def none(name: str) -> None:
-        raise RuntimeUnavailable(f"there is no {name} runtime here")
-
-    monkeypatch.setattr("ubviz.runtime.get_runtime", none)
-    assert main(["demo", "--ranks", "2", "--runtime", "cuda", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "ubviz: there is no cuda runtime here\n"
+    for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {**environment, "WORLD_SIZE": "2"}.items():
+        monkeypatch.setenv(name, value)
+    assert main(["demo", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"ubviz: {sentence}\n"
 
 
 @pytest.mark.slow
@@ -262,6 +389,15 @@ def test_under_torchrun(tmp_path: Path) -> None:
         ("--ranks 9", "ranks is from 1 to 8, not 9"),
         ("--ranks 2 --timeout 0", "timeout is a time in seconds above 0 and at most a day, not 0"),
         ("--ranks 2 --timeout nan", "timeout is a time in seconds above 0 and at most a day, not nan"),
+        (
+            "--ranks 2 --runtime cuda",
+            "--runtime cuda runs one rank: several exchange tokens by gloo, between CPUs; leave --ranks out, or use "
+            "--runtime host",
+        ),
+        (
+            "--ranks 2 --runtime virtual",
+            "--runtime virtual models one rank; leave --ranks out, or use --runtime host",
+        ),
         ("--ranks 2 --style xx", 'style is "ht" or "ll", not \'xx\''),
     ],
 )
@@ -357,10 +493,28 @@ def log(*entries: str, start: int = 0) -> Log:
         (["1 a", "1 c"], ["1 a", "1 b", "1 c"], "rank 0 missed b in step 1 and went on to c in step 1"),
         (["1 a"], [], "rank 1 missed a in step 1, where rank 0 waited for it: it was in none before"),
         (["1 a"], ["1 a"], None),
+        (["1 a", "1 b"], ["1 b", "1 a"],
+         "rank 0 began a in step 1 where rank 1 began b in step 1; all ranks have to begin them in one order"),
+        (["1 b"], ["1 c"],
+         "rank 0 began b in step 1 where rank 1 began c in step 1; all ranks have to begin them in one order"),
     ],
 )  # fmt: skip
 def test_the_first_difference_is_named(mine: list[str], theirs: list[str], sentence: str | None) -> None:
     assert missed(0, {"main": log(*mine)}, {1: {"main": log(*theirs)}}, "main") == sentence
+
+
+@pytest.mark.parametrize(
+    ("entries", "sentence"),
+    [
+        (["1 a", "1 a"], None),
+        (["1 a", "2 a", "1 a"], "rank 1 missed a in step 1 and went on to a in step 2"),
+        (["2 b", "1 a", "1 a"], "rank 0 missed a in step 1 and went on to b in step 2"),
+        (["1 a", "1 a", "1 b"],
+         "rank 0 began a in step 1 where rank 2 began b in step 1; all ranks have to begin them in one order"),
+    ],
+)  # fmt: skip
+def test_ranks_that_are_about_to_begin_unlike_collectives(entries: list[str], sentence: str | None) -> None:
+    assert unlike(dict(enumerate(log(*entries).entries))) == sentence
 
 
 def test_the_earliest_step_of_all_groups_counts() -> None:

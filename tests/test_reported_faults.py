@@ -17,9 +17,10 @@ from tests.faults import Broken, Walk, note_of
 from tests.graph_calls import FULL, NONE, Graphs, rows
 from tests.small import Small, recorded
 from tests.stories import Story, microbatch_threads
+from tests.two_buffers import LateReceive, TwoBuffers
 from ubviz.analysis import turns
 from ubviz.engine.dp import ParallelConfig, Vote, coordinate_batch_across_dp
-from ubviz.errors import CaptureError, SlicingError, TimingError
+from ubviz.errors import AsyncError, CaptureError, SlicingError, TimingError
 from ubviz.recording import record
 from ubviz.runtime import get_runtime
 from ubviz.ubatch import (
@@ -93,6 +94,39 @@ def test_d01_a_receive_is_launched_before_the_next_send() -> None:
         assert stuck(order) == []
     assert stuck(["send", "receive", "send", "receive"]) == []
     assert stuck(["send", "send", "receive", "receive"]) == ["send 1 clears flags that receive 0 still polls"]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_d01_two_buffers_are_enough_for_any_number_of_microbatches(n: int) -> None:
+    small = Small("ll", n)
+    right = small.runner.execute_model(small.batch, "overlapped").hidden
+    over(small, TwoBuffers)
+    assert torch.equal(small.runner.execute_model(small.batch, "overlapped").hidden, right)
+    small.close()
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_d01_a_receive_that_comes_after_the_next_send_never_completes_and_is_named(n: int) -> None:
+    """The hang itself: real kernels poll real flags; after it, the same runner works."""
+    small = Small("ll", n)
+    right = small.runner.execute_model(small.batch, "overlapped").hidden
+    plain = over(small, LateReceive)
+    with pytest.raises(AsyncError) as raised:
+        small.runner.execute_model(small.batch, "overlapped")
+    assert str(raised.value.__cause__) == "send 1 clears flags that receive 0 still polls"
+    assert microbatch_threads() == []
+    over(small, lambda _: plain)
+    assert torch.equal(small.runner.execute_model(small.batch, "overlapped").hidden, right)
+    small.close()
+
+
+def over(small: Small, transport: Callable[[Any], Any]) -> Any:
+    """Exchange tokens by ``transport`` from now on; what did before comes back."""
+    model = small.runner.model.unwrap()
+    before, model.all2all = model.all2all, transport(model.all2all)
+    for moe in model.moe:
+        moe.all2all = model.all2all
+    return before
 
 
 def stuck(order: list[str]) -> list[str]:

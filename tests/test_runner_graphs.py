@@ -10,12 +10,16 @@ import torch
 
 from tests.small import Small
 from ubviz.engine import GPUModelRunner, Request
+from ubviz.engine.dp import ParallelConfig, Vote
 from ubviz.errors import BadArgument
 from ubviz.recording import record
 from ubviz.trace import Trace
 from ubviz.ubatch import CUDAGraphMode
 
 LONGEST = 32
+MODE = [name for name in Vote.__dataclass_fields__ if name != "rank"].index(
+    "cudagraph_mode"
+)  # its row in the table
 
 
 def runner_of(small: Small, mode: CUDAGraphMode, n: int) -> GPUModelRunner:
@@ -92,6 +96,41 @@ def test_a_step_that_is_no_decode_is_eager() -> None:
     runner = runner_of(small, CUDAGraphMode.FULL, 2)
     longer = [replace(r, num_computed_tokens=0, token_ids=(1, 2)) for r in small.batch]
     assert runner.execute_model(longer, "overlapped").branch == "overlapped"
+    small.close()
+
+
+def test_a_vote_tells_whether_a_step_could_be_a_graph() -> None:
+    small = Small("ll", 2, tokens=12)
+    runner = runner_of(small, CUDAGraphMode.FULL, 2)
+    longer = [replace(r, num_computed_tokens=0, token_ids=(1, 2)) for r in small.batch]
+    with record(small.rt) as recording:
+        for batch, mode in ((first(small), "overlapped"), (first(small), "split"), (longer, "overlapped")):
+            runner.execute_model(batch, mode)
+        small.runner.execute_model(small.batch, "overlapped")  # without graphs
+    votes = [e for e in recording.trace.events if e.kind == "vote"]
+    assert [vote.args["inputs"]["cudagraph_mode"] for vote in votes] == [2, 0, 0, 0]
+    small.close()
+
+
+def test_a_graph_that_another_rank_cannot_have_is_had_by_none() -> None:
+    """The other rank votes for an eager step of as many tokens."""
+    small = Small("ll", 2, tokens=12)
+    shape = ParallelConfig(2, 0, dbo_decode_token_threshold=2)
+
+    def eager_peer(table: torch.Tensor, step: int) -> None:
+        table[:, 1] = table[:, 0]
+        table[MODE, 1] = 0
+
+    runner = GPUModelRunner(
+        small.runner.model.unwrap(), small.rt, 2, shape, eager_peer, CUDAGraphMode.FULL, LONGEST
+    )
+    with record(small.rt) as recording:
+        assert runner.execute_model(first(small)).branch == "overlapped"
+    (begin,) = [e for e in recording.trace.events if e.kind == "step.begin"]
+    assert begin.args["why"] == (
+        "every rank voted yes: rank 0: 12 tokens reach the decode threshold of 2; rank 1: 12 tokens reach the decode "
+        "threshold of 2; rank 1 voted for cudagraph_mode NONE, which holds for all"
+    )
     small.close()
 
 

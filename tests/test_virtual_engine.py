@@ -15,6 +15,7 @@ from tests.by_the_documents import operations
 from tests.faults import Broken, Walk
 from tests.small import Small, recorded
 from tests.test_fidelity import operations_of
+from tests.traces import Traces, Writer
 from ubviz import costs_from, get_runtime, picture, record
 from ubviz.analysis import handoff, overlap
 from ubviz.cli import main
@@ -130,7 +131,61 @@ def test_costs_of_a_virtual_recording_give_it_back_exactly(style: str, n: int) -
 
 
 @pytest.mark.parametrize(("style", "n"), CASES)
-def test_costs_of_a_host_recording_are_its_medians(style: str, n: int) -> None:
+def test_what_threads_do_between_and_before_launches_is_given_back_too(style: str, n: int) -> None:
+    costs = Costs(
+        COSTS, launches={"attention": 90_000, "embed": 20_000}, leads={"attention": 60_000},
+        before={"experts": 33_000, "inputs": 41_000},
+    )  # fmt: skip
+    trace = run(style, n, costs)
+    assert makespan_ns(trace) > makespan_ns(run(style, n, Costs(COSTS)))
+    found = costs_from(trace)
+    assert (found.leads["attention"], found.before["experts"], found.before["inputs"]) == (
+        60_000,
+        33_000,
+        41_000,
+    )
+    assert run(style, n, found) == trace
+
+
+def operation(t: Traces, main: Writer, name: str, *kernels: tuple[int, int]) -> None:
+    """An operation with kernels, each launched at a time from its beginning on, and lasting a time."""
+    begin = t.now
+    for launched, takes in kernels:
+        t.now = begin + launched - 1
+        main.launch(f"kernel of {name}", "compute", takes=takes, operation=name)
+    t.now += 1
+    t.builder.span(
+        begin, t.now, "operation", name, lane=main.lane, step=t.step, cls="compute", operation=name
+    )  # fmt: skip
+
+
+def test_a_cost_is_the_mean_over_the_steps_of_the_middle() -> None:
+    """Every run of an operation costs the mean, so that all together take what they took; others are left out."""
+    t = Traces()
+    main = t.thread("main")
+    for step, durations in enumerate([(10, 30), (10, 34), (1_000, 3_000), (12, 36), (1, 1)]):
+        t.step, t.now = step, 10_000 * step
+        for takes in durations:
+            operation(t, main, "k", (5, takes))
+    assert costs_from(t.finish()).operations == {"k": 22}
+
+
+def test_gaps_within_an_operation_are_its_time_and_gaps_between_two_are_not() -> None:
+    t = Traces()
+    main = t.thread("main")
+    t.now = 100
+    operation(t, main, "k", (10, 5), (40, 7))  # from 110 to 147, 31 after its beginning the thread is done
+    t.now = 200
+    operation(t, main, "k", (20, 5), (26, 7))  # from 220 to 233
+    costs = costs_from(t.finish())
+    assert costs.operations == {"k": (37 + 13) // 2}
+    assert costs.launches == {"k": (41 + 27) // 2}
+    assert costs.leads == {"k": (10 + 20) // 2}
+    assert costs.before == {"k": (200 - 141) // 2 + 1}  # there was nothing before the first one
+
+
+@pytest.mark.parametrize(("style", "n"), CASES)
+def test_costs_of_a_host_recording_are_its_own(style: str, n: int) -> None:
     trace = recorded(style, n)
     costs = costs_from(trace)
     assert set(costs.operations) == {

@@ -10,7 +10,14 @@ import torch
 
 from tests.ranks import T2, Row, among_threads, config, vote, votes_over_gloo
 from tests.small import Small
-from ubviz.engine.dp import ParallelConfig, check_ubatch_thresholds, coordinate_batch_across_dp, why, why_not
+from ubviz.engine.dp import (
+    ParallelConfig,
+    check_ubatch_thresholds,
+    coordinate_batch_across_dp,
+    default_group_device,
+    why,
+    why_not,
+)
 from ubviz.errors import BadArgument, MissedCollective
 from ubviz.recording import record
 from ubviz.trace import Event, Trace
@@ -265,3 +272,11 @@ def test_a_runner_and_its_config_agree() -> None:
     with pytest.raises(BadArgument, match="5 tokens cannot be padded to 4; padding only adds"):
         coordinate_batch_across_dp(5, False, config(0, 1), 4)
     chosen.close()
+
+
+@pytest.mark.parametrize(("backend", "device"), [("gloo", "cpu"), ("nccl", "cuda"), ("undefined", "cpu")])
+def test_the_default_group_adds_up_where_its_backend_can(
+    backend: str, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.distributed, "get_backend", lambda: backend)
+    assert default_group_device() == torch.device(device)

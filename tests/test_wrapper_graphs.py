@@ -19,6 +19,7 @@ from ubviz.recording import record
 from ubviz.runtime import get_runtime
 from ubviz.trace import load
 from ubviz.ubatch import (
+    BatchDescriptor,
     CUDAGraphMode,
     UBatchSlice,
     UBatchWrapper,
@@ -243,9 +244,7 @@ def test_without_slices_the_graph_of_the_unsplit_shape(two: Graphs) -> None:
 
 def test_a_batch_descriptor_says_the_number_of_tokens(two: Graphs) -> None:
     with two.rt.device_context(), two.rt.stream(two.compute):
-        with set_forward_context(
-            None, cudagraph_runtime_mode=FULL, batch_descriptor=SimpleNamespace(num_tokens=5)
-        ):
+        with set_forward_context(None, cudagraph_runtime_mode=FULL, batch_descriptor=BatchDescriptor(5)):
             two.wrapper(x=rows(10))
     assert list(two.wrapper.unsplit_cudagraphs) == [5]
 

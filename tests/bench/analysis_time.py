@@ -1,14 +1,14 @@
-"""``analyze`` on twice as many spans: time grows with their number, not faster."""
+"""``analyze`` on twice as many spans: time grows with their number, not faster; and a click's cone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from time import process_time
 
 from tests.bench import Row, in_turns, ratio
 from tests.traces import Traces
-from ubviz.analysis import analyze
+from ubviz.analysis import Cones, analyze
 from ubviz.trace import Trace
 
 STEP_SPANS = 500
@@ -16,18 +16,28 @@ STEP_SPANS = 500
 
 
 def rows() -> Iterator[Row]:
-    """Seconds for each size, and how they compare; once, since it takes about a minute."""
+    """Seconds for each size, and how they compare; once, since it takes a while."""
     small, large = recording(100_000), recording(200_000)
     before, after = in_turns(partial(seconds, small), partial(seconds, large), rounds=1)
     yield Row("analyze 100,000 spans", min(before), "s")
     yield Row("analyze 200,000 spans", min(after), "s")
     yield Row("200,000 spans / 100,000 spans", ratio(after, before), "", 2.5)
+    cones, last = Cones(small), len(small.events) - 1
+    asked = [clicked(ask, row) for ask in (cones.past, cones.future) for row in (0, last // 2, last)]
+    yield Row(f"a cone of {len(small.events):,} trace events, at most", max(asked), "s", 0.5)
 
 
 def seconds(trace: Trace) -> float:
     """How long the whole analysis takes, of one core: others on the machine do not count."""
     start = process_time()
     analyze(trace)
+    return process_time() - start
+
+
+def clicked(ask: Callable[[int], object], row: int) -> float:
+    """How long one cone takes, of one core."""
+    start = process_time()
+    ask(row)
     return process_time() - start
 
 

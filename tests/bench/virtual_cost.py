@@ -1,6 +1,7 @@
 """How well virtual time predicts: a step on host, and the same step on virtual with costs from host's recording.
 
-On idle cores. A second host run, over a link of twice the time, is predicted from the first one's recording.
+On idle cores. Steps over a link of twice the time are predicted from those over the link as it is. The two take turns
+on host, so that a machine that grows slower or faster meanwhile does so for both.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def rows() -> Iterator[Row]:
 def recordings(
     runtime: str, style: str, n: int, costs: Any, links: Sequence[LinkModel], steps: int
 ) -> list[Trace]:  # fmt: skip
-    """Overlapped steps of one model over each link, after one that is not recorded."""
+    """Overlapped steps of one model over each link, in turns, after one over each that is not recorded."""
     rt = get_runtime(runtime, **({} if costs is None else {"costs": costs}))
     tokens = DEFAULT_TOKENS[style]
     config = ModelConfig(num_blocks=blocks_needed(style, tokens, ModelConfig.block_size))
@@ -52,16 +53,19 @@ def recordings(
     batch = requests(style, tokens, config.block_size, config.vocabulary, 0)
     if style == "ll":
         runner.execute_model(contexts_of(batch, config.vocabulary, 0), "unsplit")
-    traces = []
-    for link in links:
-        model.all2all.link = link
-        runner.execute_model(batch, "overlapped")
-        with record(rt) as recording:
-            for _ in range(steps):
-                runner.execute_model(batch, "overlapped")
-        traces.append(recording.trace)
+
+    def in_turns() -> None:
+        for link in links:
+            model.all2all.link = link
+            runner.execute_model(batch, "overlapped")
+
+    in_turns()
+    with record(rt) as recording:
+        for _ in range(steps):
+            in_turns()
     rt.close()
-    return traces
+    trace = recording.trace
+    return [trace.only(*trace.steps[which :: len(links)]) for which in range(len(links))]
 
 
 def makespan_ns(trace: Trace) -> float:

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..trace.model import Event, Notice, Trace
 from .captures import captured_rows
+from .kept import of_kinds, told, told_rows
+from .nodes import row_of
 from .order import Order
-from .sound import sound
 
 Buffers = frozenset[Any]
 
 
-@dataclass(frozen=True)
-class Access:
+class Access(NamedTuple):
     """One piece of device work: its trace event, node, stream, and what it touches (None: unknown)."""
 
     row: int
@@ -47,46 +48,53 @@ def accesses(trace: Trace, order: Order) -> list[Access]:
     return list(_accesses(trace, order))
 
 
-def unknown_accesses(trace: Trace) -> list[Notice]:
+def unknown_accesses(trace: Trace, order: Order | None = None) -> list[Notice]:
     """A notice when kernels ran of which it is not known what they touch.
 
     >>> unknown_accesses(trace)[0].sentence  # doctest: +SKIP
     '3 of 40 launches and replays do not say what they read or write; races with them are not found'
     """
-    every = accesses(sound(trace), Order(trace))
-    unknown = sum(access.reads is None or access.writes is None for access in every)
-    loose = _without_launch(trace)
+    order = order or Order(trace)
+    unknown, count = _unknown(order)
+    loose = _without_launch(order.trace)
     found = []
     if unknown:
         sentence = (
-            f"{unknown} of {len(every)} launches and replays do not say what they read or write; "
+            f"{unknown:,} of {count:,} launches and replays do not say what they read or write; "
             "races with them are not found"
         )
         found.append(Notice("unknown_accesses", unknown, sentence))
     if loose:
-        sentence = f"{loose} kernels have no launch in this trace; what they read and write is not known"
+        sentence = f"{loose:,} kernels have no launch in this trace; what they read and write is not known"
         found.append(Notice("kernels_without_launch", loose, sentence))
     return found
 
 
+def _unknown(order: Order) -> tuple[int, int]:
+    """Of how many launches and replays it is not known what they touch, and how many there are."""
+    trace = order.trace
+    if len(of_kinds(trace, "graph.replay")):
+        given = accesses(trace, order)
+        return sum(access.reads is None or access.writes is None for access in given), len(given)
+    launches = [event.args for event in told(trace, "kernel.launch")]
+    return sum(args.get("reads") is None or args.get("writes") is None for args in launches), len(launches)
+
+
 def _without_launch(trace: Trace) -> int:
-    events, spans = trace.events, trace.spans
-    known = set(zip(events["rank"].tolist(), events["seq"].tolist(), strict=True))
-    kernel = spans.mask(cat="kernel")
-    pairs = zip(spans["rank"][kernel].tolist(), spans["seq"][kernel].tolist(), strict=True)
-    return sum(pair not in known for pair in pairs)
+    rows = np.flatnonzero(trace.spans.mask(cat="kernel"))
+    return int((row_of(trace.spans, trace.events, rows) < 0).sum())
 
 
 def _accesses(trace: Trace, order: Order) -> Iterator[Access]:
     captured = captured_rows(trace)
     noted: dict[tuple[int, str], list[Access]] = defaultdict(list)
-    for row, event in enumerate(trace.events):
+    for row, event in told_rows(trace, "kernel.launch", "graph.replay"):
         if event.kind == "kernel.launch":
             access = _launch(row, order.device(row), event, captured.get(row))
             if access.graph is not None:
                 noted[event.rank, access.graph].append(access)
             yield access
-        elif event.kind == "graph.replay" and order.device(row) >= 0:
+        elif order.device(row) >= 0:
             yield _replay(row, order, event, noted.get((event.rank, event.args["graph"])))
 
 

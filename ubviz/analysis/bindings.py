@@ -21,8 +21,10 @@ from typing import NamedTuple
 
 from ..trace.model import Event, Trace
 from .findings import Finding
+from .kept import told, told_rows
 from .order import Order
 from .races import Race, described, race_groups
+from .waits import waits as find_waits
 from .words import at, lane_name, stream_name, times
 
 Key = tuple[int, str]
@@ -47,7 +49,7 @@ def _key(event: Event) -> Key:
 
 def _unbound(trace: Trace) -> Iterator[Finding]:
     groups: dict[tuple[int, str, str, str], list[Event]] = defaultdict(list)
-    for event in trace.events.rows(trace.events.mask(kind="event.wait")):
+    for event in told(trace, "event.wait"):
         if event.args.get("record") is None:
             groups[*_key(event), event.args["stream"], at(event)].append(event)
     for (_, name, stream, _), same in groups.items():
@@ -82,7 +84,8 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
     """Waits for an event of which earlier records were replaced before anybody waited for them."""
     pending: dict[Key, list[_Made]] = defaultdict(list)  # records that nobody has waited for
     launched: dict[tuple[int, str], int] = {}
-    for row, event in enumerate(trace.events):
+    kinds = ("kernel.launch", "event.record", "event.wait", "event.synchronize", "event.query")
+    for row, event in told_rows(trace, *kinds):
         if event.kind == "kernel.launch":
             launched[event.rank, event.args["stream"]] = row
         elif event.kind == "event.record":
@@ -90,7 +93,7 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
             if records and records[-1].event.step != event.step and "[" in event.args["event"]:
                 records.clear()  # a role: another step's event of the same name
             records.append(_Made(row, event, launched.get((event.rank, event.args["stream"]), -1)))
-        elif event.kind in ("event.wait", "event.synchronize", "event.query"):
+        else:
             records = pending.pop(_key(event), [])
             if event.kind == "event.wait" and event.args.get("record") is not None:
                 yield from _others(trace, event, records)
@@ -133,9 +136,10 @@ def _too_early(trace: Trace, groups: list[list[Race]]) -> Iterator[Finding]:
     """Races that a record orders which was made after the wait that should have been bound to it."""
     waits = _by_stream(trace, "event.wait") if groups else {}
     records = _by_stream(trace, "event.record") if groups else {}
+    useful = {(w.rank, w.wait_seq) for w in find_waits(trace) if w.needed is not None} if groups else set()
     found: dict[tuple[int, int], list[Race]] = defaultdict(list)
     for same in groups:
-        bound = _meant(same[0], waits, records)
+        bound = _meant(same[0], waits, records, useful)
         if bound is not None:
             found[bound].append(same[0])
     for (wait_row, record_row), races in found.items():
@@ -147,17 +151,21 @@ Rows = dict[tuple[int, str], list[tuple[int, Event]]]
 
 def _by_stream(trace: Trace, kind: str) -> Rows:
     found: Rows = defaultdict(list)
-    for row, event in enumerate(trace.events):
-        if event.kind == kind:
-            found[event.rank, event.args["stream"]].append((row, event))
+    for row, event in told_rows(trace, kind):
+        found[event.rank, event.args["stream"]].append((row, event))
     return found
 
 
-def _meant(race: Race, waits: Rows, records: Rows) -> tuple[int, int] | None:
-    """The wait of the later access's stream, and the record of the earlier one's, if they fit but for their order."""
+def _meant(race: Race, waits: Rows, records: Rows, useful: set[tuple[int, int]]) -> tuple[int, int] | None:
+    """The wait of the later access's stream, and the record of the earlier one's, if they fit but for their order.
+
+    A wait for a record that something needed was meant for that one: where it races, another wait is missing.
+    """
     a, b = race.earlier, race.later
     for wait_row, wait in reversed(waits.get((b.event.rank, b.stream), [])):
         if not a.row < b.row or wait_row > b.row:
+            continue
+        if (wait.rank, wait.seq) in useful:
             continue
         for record_row, record in records.get((a.event.rank, a.stream), []):
             same = record.args["event"] == wait.args["event"]

@@ -13,9 +13,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ..trace.model import Event, Trace
+from .kept import told_rows
 from .streams import current_streams
 
 _NOTED = ("kernel.launch", "event.record", "event.wait")
+_SEEN = (*_NOTED, "stream.synchronize", "host.read", "graph.capture_begin", "graph.capture_end", "error")
 
 
 @dataclass
@@ -58,7 +60,7 @@ class _Walk:
         self._records: dict[Hashable, Capture | None] = {}  # newest record of an event, by its number
         self._ran = _ran(trace)
         streams = current_streams(trace)
-        for row, event in enumerate(trace.events):
+        for row, event in told_rows(trace, *_SEEN):
             if event.kind == "graph.capture_begin":
                 self._begin(event, streams.get(row))
             elif event.kind in ("graph.capture_end", "error"):

@@ -23,18 +23,16 @@ clocks, and the ordering of events in a distributed system".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..trace.model import Event, Trace
-from .captures import captured_rows
-from .streams import current_streams, scoped
-
-Lane = tuple[Any, ...]
-"""A thread as (rank, number), a stream as (rank, "stream", name)."""
+from ..trace.model import MISSING, Event, Trace
+from .kept import told_rows
+from .nodes import Lane, Nodes, nodes, row_of, thread_of
+from .streams import scoped
 
 
 class Edge(NamedTuple):
@@ -47,7 +45,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Causes:
-    """Nodes by number. ``lanes[n]`` is the thread or stream of node n, ``drawn[n]`` its lane in the trace.
+    """Nodes by number, as ``nodes`` has them, and the edges as columns; ``edges`` makes rows of them.
 
     ``host[row]`` is a trace event's node, ``device[row]`` that of what it put into a stream, ``spans[row]`` a span's
     (-1: none).
@@ -55,10 +53,17 @@ class Causes:
 
     lanes: list[Lane]
     drawn: list[Lane]
-    edges: list[Edge]
-    host: list[int]
-    device: dict[int, int]
+    kinds: list[str]
+    causes: np.ndarray
+    effects: np.ndarray
+    host: np.ndarray
+    device: np.ndarray
     spans: np.ndarray
+
+    @property
+    def edges(self) -> list[Edge]:
+        """The edges as rows."""
+        return list(map(Edge, self.kinds, self.causes.tolist(), self.effects.tolist()))
 
 
 def causes(trace: Trace) -> Causes:
@@ -67,7 +72,7 @@ def causes(trace: Trace) -> Causes:
     >>> [edge.kind for edge in causes(trace).edges][:2]  # doctest: +SKIP
     ['launch -> kernel', 'create -> start']
     """
-    return _Walk(trace).result()
+    return _Walk(trace, nodes(trace)).result()
 
 
 class _Flag:
@@ -80,19 +85,13 @@ class _Flag:
 
 
 class _Walk:
-    """One pass over the rows, causes first."""
+    """One pass over the trace events that join lanes; a launch, of which there are many, is taken as a column."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
-        self.lanes: list[Lane] = []
-        self.drawn: list[Lane] = []
-        self.edges: list[Edge] = []
-        self.host = [-1] * len(trace.events)
-        self.device: dict[int, int] = {}
-        self.spans = np.full(len(trace.spans), -1, dtype=np.int64)
-        self._streams = current_streams(trace)
-        self._captured = captured_rows(trace)
-        self._tails: dict[Lane, int] = {}
+    def __init__(self, trace: Trace, numbered: Nodes) -> None:
+        self._trace, self._nodes = trace, numbered
+        self.kinds: list[str] = []
+        self.causes: list[int] = []
+        self.effects: list[int] = []
         self._created: dict[Lane, int] = {}
         self._ended: dict[Lane, int] = {}
         self._arrived: dict[Hashable, list[int]] = defaultdict(list)
@@ -100,195 +99,166 @@ class _Walk:
         self._records: dict[Hashable, int] = {}
         self._newest: dict[Hashable, int] = {}  # event -> its newest record
         self._replayed: dict[Hashable, int] = {}  # graph -> its last replay
-        self._returning: dict[Lane, int] = {}  # thread -> what its next event comes after
 
     def result(self) -> Causes:
-        events = self._trace.events
-        pairs = zip(events["rank"].tolist(), events["seq"].tolist(), strict=True)
-        rows = {pair: row for row, pair in enumerate(pairs)}
-        loose = self._loose(rows)
-        for row, event in _joins_last(self._trace):
-            while loose and loose[-1][0] <= event.t_ns:
-                self._span(*loose.pop())
-            self._event(row, event)
-        while loose:
-            self._span(*loose.pop())
-        self._place_spans(rows)
-        self._transfers()
-        return Causes(self.lanes, self.drawn, self.edges, self.host, self.device, self.spans)
-
-    def _node(self, lane: Lane, drawn: Lane) -> int:
-        self.lanes.append(lane)
-        self.drawn.append(drawn)
-        return len(self.lanes) - 1
+        numbered = self._nodes
+        place = np.empty(len(numbered.rows), dtype=np.int64)
+        place[numbered.rows] = np.arange(len(place))
+        told = [*told_rows(self._trace, *_HANDLERS)]
+        if self._trace.events.mask(kind="thread.join").any():
+            told.sort(key=lambda each: place[each[0]])
+        host, device = numbered.host.tolist(), numbered.device.tolist()
+        for row, event in told:
+            _HANDLERS[event.kind](self, host[row], device[row], event)
+        self._returns()
+        spans = self._place_spans()
+        self._transfers(spans)
+        launched = np.flatnonzero(numbered.device >= 0)
+        return Causes(
+            numbered.lanes, numbered.drawn, ["launch -> kernel"] * len(launched) + self.kinds,
+            np.concatenate([numbered.host[launched], np.array(self.causes, dtype=np.int64)]),
+            np.concatenate([numbered.device[launched], np.array(self.effects, dtype=np.int64)]),
+            numbered.host, numbered.device, spans,
+        )  # fmt: skip
 
     def _edge(self, kind: str, cause: int | None, effect: int) -> None:
         if cause is not None:
-            self.edges.append(Edge(kind, cause, effect))
+            self.kinds.append(kind)
+            self.causes.append(cause)
+            self.effects.append(effect)
 
-    # ---- trace events
+    # ---- threads
 
-    def _event(self, row: int, event: Event) -> None:
-        thread = thread_of(event)
-        node = self.host[row] = self._node(thread, (event.rank, event.lane))
-        self._edge("done -> host", self._returning.pop(thread, None), node)
-        handle = _HANDLERS.get(event.kind)
-        if handle is not None:
-            handle(self, row, node, event)
-
-    def _create(self, _row: int, node: int, event: Event) -> None:
+    def _create(self, node: int, _made: int, event: Event) -> None:
         self._created[event.rank, event.args.get("thread")] = node
 
-    def _start(self, _row: int, node: int, event: Event) -> None:
+    def _start(self, node: int, _made: int, event: Event) -> None:
         self._edge("create -> start", self._created.get((event.rank, event.args.get("thread"))), node)
 
-    def _end(self, _row: int, node: int, event: Event) -> None:
+    def _end(self, node: int, _made: int, event: Event) -> None:
         self._ended[event.rank, event.args.get("thread")] = node
 
-    def _join(self, _row: int, node: int, event: Event) -> None:
+    def _join(self, node: int, _made: int, event: Event) -> None:
         if event.until_ns is not None:
             self._edge("end -> join", self._ended.get((event.rank, event.args.get("thread"))), node)
 
-    def _arrive(self, _row: int, node: int, event: Event) -> None:
+    def _arrive(self, node: int, _made: int, event: Event) -> None:
         self._arrived[_generation(event)].append(node)
 
-    def _release(self, _row: int, node: int, event: Event) -> None:
+    def _release(self, node: int, _made: int, event: Event) -> None:
         for cause in self._arrived[_generation(event)]:
-            if self.lanes[cause] != self.lanes[node]:
+            if self._nodes.lanes[cause] != self._nodes.lanes[node]:
                 self._edge("arrive -> release", cause, node)
 
-    def _set(self, _row: int, node: int, event: Event) -> None:
+    def _set(self, node: int, _made: int, event: Event) -> None:
         flag = self._flags[scoped(event, "host_event")]
         if flag.up is not None and event.args.get("was"):
             return
         flag.up = flag.last = node
-        flag.parked = {thread: node if by is None else by for thread, by in flag.parked.items()}
+        for thread, by in flag.parked.items():
+            if by is None:
+                flag.parked[thread] = node
 
-    def _clear(self, _row: int, _node: int, event: Event) -> None:
+    def _clear(self, _node: int, _made: int, event: Event) -> None:
         self._flags[scoped(event, "host_event")].up = None
 
-    def _wait(self, _row: int, _node: int, event: Event) -> None:
+    def _wait(self, _node: int, _made: int, event: Event) -> None:
         flag = self._flags[scoped(event, "host_event")]
         flag.parked[thread_of(event)] = flag.up
 
-    def _wake(self, _row: int, node: int, event: Event) -> None:
+    def _wake(self, node: int, _made: int, event: Event) -> None:
         flag = self._flags[scoped(event, "host_event")]
         by = flag.parked.pop(thread_of(event), None)
         self._edge("set -> wake", flag.last if by is None else by, node)
 
     # ---- streams
 
-    def _put(self, row: int, node: int, event: Event, stream: str) -> int:
-        """What a trace event puts at the tail of a stream."""
-        graph = self._captured.get(row)
-        lane = (event.rank, "stream", stream if graph is None else f"{stream} of {graph}")
-        self._tails[lane] = made = self.device[row] = self._node(lane, lane)
-        self._edge("launch -> kernel", node, made)
-        return made
-
-    def _launch(self, row: int, node: int, event: Event) -> None:
-        made = self._put(row, node, event, event.args.get("stream", ""))
-        if event.args.get("host_wait") and event.until_ns is not None:
-            self._returning[thread_of(event)] = made
-
-    def _record(self, row: int, node: int, event: Event) -> None:
-        made = self._put(row, node, event, event.args.get("stream", ""))
+    def _record(self, _node: int, made: int, event: Event) -> None:
         name = (event.rank, event.args.get("event"))
         self._newest[name] = self._records[(*name, event.args.get("record"))] = made
 
-    def _wait_event(self, row: int, node: int, event: Event) -> None:
+    def _wait_event(self, _node: int, made: int, event: Event) -> None:
         args = event.args
-        if args.get("record") is not None:
-            made = self._put(row, node, event, args.get("stream", ""))
+        if made >= 0:
             self._edge(
                 "record -> wait", self._records.get((event.rank, args.get("event"), args["record"])), made
             )
 
-    def _replay(self, row: int, node: int, event: Event) -> None:
-        stream = self._streams.get(row)
-        if stream is not None:
-            made, graph = self._put(row, node, event, stream), (event.rank, event.args.get("graph"))
+    def _replay(self, _node: int, made: int, event: Event) -> None:
+        if made >= 0:
+            graph = (event.rank, event.args.get("graph"))
             self._edge("replay -> replay", self._replayed.get(graph), made)
             self._replayed[graph] = made
 
-    def _until_stream(self, _row: int, node: int, event: Event) -> None:
-        if event.until_ns is not None:
-            self._edge(
-                "done -> host", self._tails.get((event.rank, "stream", event.args.get("stream"))), node
-            )
+    def _until_stream(self, node: int, _made: int, event: Event) -> None:
+        """The host waits for what the stream was last given."""
+        given = self._nodes.of_stream.get((event.rank, "stream", event.args.get("stream")))
+        if given is not None and event.until_ns is not None:
+            at = int(np.searchsorted(given, node))
+            self._edge("done -> host", int(given[at - 1]) if at else None, node)
 
-    def _until_event(self, _row: int, node: int, event: Event) -> None:
+    def _until_event(self, node: int, _made: int, event: Event) -> None:
         if event.until_ns is not None or event.args.get("done"):
             self._edge("done -> host", self._newest.get((event.rank, event.args.get("event"))), node)
 
+    def _returns(self) -> None:
+        """After a launch that waits for the host, its thread goes on when the kernel has run."""
+        events, numbered = self._trace.events, self._nodes
+        codes, pool = events.codes("args")
+        waits = np.array([bool(args.get("host_wait")) for args in pool], dtype=bool)
+        rows = np.flatnonzero((events["until_ns"] != MISSING) & events.mask(kind="kernel.launch"))
+        rows = rows[waits[codes[rows]]] if len(rows) else rows
+        following = _following(numbered) if len(rows) else {}
+        for node, made in zip(numbered.host[rows].tolist(), numbered.device[rows].tolist(), strict=True):
+            if node in following:
+                self._edge("done -> host", made, following[node])
+
     # ---- spans
 
-    def _loose(self, rows: dict[tuple[int, int], int]) -> list[tuple[int, int, Lane]]:
-        """Spans of streams that no trace event stands for, as start, row and stream; the first one last."""
-        spans, roles = self._trace.spans, {lane.id: lane.role for lane in self._trace.lanes}
-        chosen = np.flatnonzero(spans.mask(cat="kernel") | spans.mask(cat="wait") | spans.mask(cat="record"))
-        told = (spans[name][chosen].tolist() for name in ("start_ns", "rank", "seq", "lane"))
-        return sorted(
-            (
-                (start, row, (rank, "stream", roles.get(lane, lane)))
-                for row, start, rank, seq, lane in zip(chosen.tolist(), *told, strict=True)
-                if (rank, seq) not in rows
-            ),
-            key=lambda span: span[:2],
-            reverse=True,
-        )
+    def _place_spans(self) -> np.ndarray:
+        """The node of each span: that of the trace event which it shows, or of what that put into a stream."""
+        events, spans, numbered = self._trace.events, self._trace.spans, self._nodes
+        found = row_of(spans, events, np.arange(len(spans)))
+        told = (found >= 0) & ~spans.mask(cat="thread") & ~spans.mask(cat="operation")
+        blocked = told & spans.mask(cat="blocked")
+        out = numbered.spans.copy()
+        out[told] = numbered.device[found[told]]
+        out[blocked] = numbered.host[found[blocked]]
+        return out
 
-    def _span(self, _start: int, row: int, stream: Lane) -> None:
-        self._tails[stream] = self.spans[row] = self._node(stream, stream)
-
-    def _place_spans(self, rows: dict[tuple[int, int], int]) -> None:
-        spans = self._trace.spans
-        told = zip(spans["rank"].tolist(), spans["seq"].tolist(), spans["cat"].tolist(), strict=True)
-        for row, (rank, seq, cat) in enumerate(told):
-            cause = rows.get((rank, seq))
-            if cause is not None and cat == "blocked":
-                self.spans[row] = self.host[cause]
-            elif cause is not None and cat not in ("thread", "operation"):
-                self.spans[row] = self.device.get(cause, -1)
-
-    def _transfers(self) -> None:
+    def _transfers(self, spans: np.ndarray) -> None:
         """Flows between kernels that lie in the order of the nodes."""
-        flows = self._trace.flows
+        flows, lanes = self._trace.flows, self._nodes.lanes
         chosen = flows.mask(kind="send -> receive", from_table="spans", to_table="spans")
-        for flow in flows.rows(chosen):
-            cause, effect = int(self.spans[flow.from_row]), int(self.spans[flow.to_row])
-            if 0 <= cause < effect and self.lanes[cause] != self.lanes[effect]:
+        pairs = zip(
+            spans[flows["from_row"][chosen]].tolist(), spans[flows["to_row"][chosen]].tolist(), strict=True
+        )
+        for cause, effect in pairs:
+            if 0 <= cause < effect and lanes[cause] != lanes[effect]:
                 self._edge("send -> receive", cause, effect)
 
 
-def thread_of(event: Event) -> Lane:
-    """The thread that told an event; its lane where no thread is known."""
-    return (event.rank, event.thread) if event.thread is not None else (event.rank, "lane", event.lane)
+def _following(numbered: Nodes) -> dict[int, int]:
+    """Node of a trace event -> that of the next one of its thread."""
+    last: dict[Lane, int] = {}
+    out: dict[int, int] = {}
+    for node in numbered.host[numbered.rows].tolist():
+        lane = numbered.lanes[node]
+        if lane in last:
+            out[last[lane]] = node
+        last[lane] = node
+    return out
 
 
 def _generation(event: Event) -> Hashable:
     return event.rank, event.args.get("barrier"), event.args.get("generation")
 
 
-def _joins_last(trace: Trace) -> Iterator[tuple[int, Event]]:
-    """The rows in their order, but a join, which is told when it begins, where its thread goes on."""
-    joining: dict[Lane, tuple[int, Event]] = {}
-    for row, event in enumerate(trace.events):
-        thread = thread_of(event)
-        if thread in joining:
-            yield joining.pop(thread)
-        if event.kind == "thread.join":
-            joining[thread] = row, event
-        else:
-            yield row, event
-    yield from joining.values()
-
-
 _HANDLERS: dict[str, Callable[[_Walk, int, int, Event], None]] = {
     "thread.create": _Walk._create, "thread.start": _Walk._start, "thread.end": _Walk._end,
     "thread.join": _Walk._join, "barrier.arrive": _Walk._arrive, "barrier.release": _Walk._release,
     "host_event.set": _Walk._set, "host_event.clear": _Walk._clear, "host_event.wait": _Walk._wait,
-    "host_event.wake": _Walk._wake, "kernel.launch": _Walk._launch, "event.record": _Walk._record,
+    "host_event.wake": _Walk._wake, "event.record": _Walk._record,
     "event.wait": _Walk._wait_event, "graph.replay": _Walk._replay,
     "stream.synchronize": _Walk._until_stream, "host.read": _Walk._until_stream,
     "event.synchronize": _Walk._until_event, "event.query": _Walk._until_event,

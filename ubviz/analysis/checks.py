@@ -14,13 +14,15 @@ from .races import race_groups, races
 from .submission import unordered_submission
 
 
-def findings_of(trace: Trace) -> list[Finding]:
+def findings_of(trace: Trace, order: Order | None = None) -> list[Finding]:
     """What is wrong, or worth knowing: errors first, and within a severity by the first trace event that proves it.
 
     >>> findings_of(trace)  # doctest: +SKIP
     []
+
+    ``order``: the happens-before order, where it has been made already.
     """
-    order = Order(trace)
+    order = order or Order(trace)
     trace = order.trace  # its sound part
     groups = race_groups(trace, order)
     found = [

@@ -10,12 +10,15 @@ and takes no part. Not known: what would have been without the overlap; tokens a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..trace.model import Trace
+from .classes import CommRule, classified
 from .intervals import Intervals, union
-from .overlap import CommRule, _is_comm
+
+ALONE, PARTLY, OVERLAPPED = range(3)
 
 
 @dataclass(frozen=True)
@@ -28,15 +31,28 @@ class Contention:
     partly: int
 
 
+class Sorted(NamedTuple):
+    """Rows of the spans that were compared."""
+
+    overlapped: np.ndarray
+    alone: np.ndarray
+    partly: np.ndarray
+
+
 def contention(trace: Trace, comm: CommRule | None = None) -> dict[str, Contention]:
     """By kernel; where an operation is made of several, ``"experts: matmul"``.
 
     >>> contention(trace)["experts"].ratio  # doctest: +SKIP
     1.08
     """
+    return {name: found for name, (found, _) in compared(classified(trace, comm)).items()}
+
+
+def compared(trace: Trace) -> dict[str, tuple[Contention, Sorted]]:
+    """``contention``, with the kernels that were compared."""
     spans = trace.spans
     kernel = spans.mask(cat="kernel")
-    is_comm = kernel & _is_comm(trace, kernel, comm)
+    is_comm = kernel & spans.mask(cls="comm")
     rows = np.flatnonzero(kernel)
     if not len(rows):
         return {}
@@ -47,25 +63,28 @@ def contention(trace: Trace, comm: CommRule | None = None) -> dict[str, Contenti
         for these in (here & is_comm[rows], here & ~is_comm[rows]):
             beside[these] = covered_ns(union(times[here & ~these]), times[these])
     lasts = times[:, 1] - times[:, 0]
-    state = np.where(beside == 0, 0, np.where(2 * beside >= lasts, 2, 1))  # alone, partly, overlapped
+    state = np.where(beside == 0, ALONE, np.where(2 * beside >= lasts, OVERLAPPED, PARTLY))
     name, names = spans.codes("name")
     operation, _ = spans.codes("operation")
     group = operation[rows].astype(np.int64) * len(names) + name[rows]
     order = np.argsort(group, kind="stable")
     cuts = np.flatnonzero(np.diff(group[order])) + 1
-    out = {}
+    groups: dict[str, list[np.ndarray]] = {}
     for these in np.split(order, cuts):
         span = spans[int(rows[these[0]])]
         label = span.name if span.operation in (None, span.name) else f"{span.operation}: {span.name}"
-        out[label] = _of(lasts[these], state[these])
-    return dict(sorted(out.items()))
+        groups.setdefault(label, []).append(these)
+    return {label: _compared(rows, lasts, state, np.concatenate(of)) for label, of in sorted(groups.items())}
 
 
-def _of(lasts: np.ndarray, state: np.ndarray) -> Contention:
-    alone, overlapped = lasts[state == 0], lasts[state == 2]
-    known = len(alone) and len(overlapped) and np.median(alone) > 0
-    ratio = round(float(np.median(overlapped) / np.median(alone)), 4) if known else None
-    return Contention(ratio, len(overlapped), len(alone), int((state == 1).sum()))
+def _compared(
+    rows: np.ndarray, lasts: np.ndarray, state: np.ndarray, these: np.ndarray
+) -> tuple[Contention, Sorted]:
+    alone, partly, overlapped = (these[state[these] == which] for which in (ALONE, PARTLY, OVERLAPPED))
+    known = len(alone) and len(overlapped) and np.median(lasts[alone]) > 0
+    ratio = round(float(np.median(lasts[overlapped]) / np.median(lasts[alone])), 4) if known else None
+    found = Contention(ratio, len(overlapped), len(alone), len(partly))
+    return found, Sorted(np.sort(rows[overlapped]), np.sort(rows[alone]), np.sort(rows[partly]))
 
 
 def covered_ns(a: Intervals, times: np.ndarray) -> np.ndarray:

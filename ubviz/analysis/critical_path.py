@@ -9,20 +9,21 @@ one lane to another may take none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..trace.model import Trace
 from .graph import EDGES, Graph, graph
-from .steps import DEVICE, windows
+from .windows import DEVICE, windows
 
 JUMPS = ("launch", "event", "wake", "barrier", "release", "create", "join", "done", "send", "arrival")
 """Edges from one lane to another: they are entries also where they take no time, since they say why."""
 
+TABLES = (None, "spans", "events")
 
-@dataclass(frozen=True)
-class Entry:
+
+class Entry(NamedTuple):
     """``ns`` spent before something begins or ends: ``table`` ("spans", "events"; None for a barrier's opening) and
     ``row``. ``start_ns`` is when the cause came; ``edge`` is how it is joined to the effect."""
 
@@ -45,22 +46,26 @@ def critical_path(trace: Trace, step: int | None = None, drawn: Graph | None = N
     >>> sum(entry.ns for entry in path) == overlap(trace).makespan_ns  # doctest: +SKIP
     True
     """
+    paths = critical_paths(trace, drawn)
+    return paths.get(step, []) if step is not None else [entry for path in paths.values() for entry in path]
+
+
+def critical_paths(trace: Trace, drawn: Graph | None = None) -> dict[int | None, list[Entry]]:
+    """The entries of each step, by step (None where the recording knows no steps)."""
     drawn = graph(trace) if drawn is None else drawn
-    rows, binding = _rows(drawn), drawn.binding()
-    path = []
-    ends = _last_spans(trace)
-    for of, (start_ns, end_ns) in windows(trace).items():
-        if step is None or of == step:
-            path += _walk(drawn, rows, binding, int(drawn.end_point[ends[of]]), start_ns, end_ns)
-    return path
+    walk, ends = _Walk(drawn), _last_spans(trace)
+    return {
+        step: walk.back(int(drawn.end_point[ends[step]]), start_ns, end_ns)
+        for step, (start_ns, end_ns) in windows(trace).items()
+    }
 
 
 def _rows(drawn: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Which row a point belongs to: 0 for spans, 1 for trace events, -1 for neither; and its number."""
-    table = np.full(len(drawn.time_ns), -1, dtype=np.int64)
+    """Which row a point belongs to: 1 for spans, 2 for trace events, 0 for neither; and its number."""
+    table = np.zeros(len(drawn.time_ns), dtype=np.int64)
     row = np.full(len(drawn.time_ns), -1, dtype=np.int64)
     for code, points in (
-        (0, drawn.start_point), (0, drawn.end_point), (1, drawn.event_point), (1, drawn.return_point),
+        (1, drawn.start_point), (1, drawn.end_point), (2, drawn.event_point), (2, drawn.return_point),
     ):  # fmt: skip
         has = np.flatnonzero(points >= 0)
         table[points[has]], row[points[has]] = code, has
@@ -77,37 +82,43 @@ def _last_spans(trace: Trace) -> dict[int | None, int]:
     return dict(zip(spans["step"][order].tolist(), order.tolist(), strict=True))  # the last one stays
 
 
-def _walk(
-    drawn: Graph, rows: tuple[np.ndarray, np.ndarray], binding: np.ndarray, point: int, start_ns: int, end_ns: int
-) -> list[Entry]:  # fmt: skip
-    path: list[Entry] = []
-    seen: set[int] = set()
-    now = end_ns
-    while now > start_ns and point not in seen:
-        seen.add(point)
-        edge = int(binding[point])
-        if edge < 0:
-            break
-        cause = int(drawn.source[edge])
-        before = max(int(drawn.time_ns[cause]), start_ns)
-        slack = min(int(drawn.slack_ns[edge]), now - before)
-        path += _entries(rows, point, before, now, max(slack, 0), EDGES[int(drawn.kind[edge])])
-        point, now = cause, before
-    if now != start_ns:
-        path += _entries(rows, point, start_ns, now, 0, "start")
-    return path[::-1]
+class _Walk:
+    """The graph as lists, which are quicker to walk one point at a time."""
 
+    def __init__(self, drawn: Graph) -> None:
+        binding = drawn.binding()
+        caused, edge = binding >= 0, np.maximum(binding, 0)
+        some = len(drawn.source) > 0
+        self.cause = (np.where(caused, drawn.source[edge], -1) if some else binding).tolist()
+        self.slack = (drawn.slack_ns[edge] if some else binding).tolist()
+        self.kind = (drawn.kind[edge] if some else binding).tolist()
+        self.time = drawn.time_ns.tolist()
+        table, row = _rows(drawn)
+        self.table, self.row = table.tolist(), row.tolist()
 
-def _entries(
-    rows: tuple[np.ndarray, np.ndarray], point: int, before: int, now: int, slack: int, edge: str
-) -> list[Entry]:  # fmt: skip
-    """The edge's own time, and before its effect the slack that it carries; latest first."""
-    table, row = int(rows[0][point]), int(rows[1][point])
-    name = (None, "spans", "events")[table + 1]
-    at = None if table < 0 else row
-    out = []
-    if slack:
-        out.append(Entry(name, at, now - slack, slack, "slack"))
-    if now - slack != before or edge in JUMPS:
-        out.append(Entry(name, at, before, now - slack - before, edge))
-    return out
+    def back(self, point: int, start_ns: int, end_ns: int) -> list[Entry]:
+        """From a point to its latest cause, and so on, until the beginning."""
+        path: list[Entry] = []
+        seen: set[int] = set()
+        now = end_ns
+        while now > start_ns and point not in seen:
+            seen.add(point)
+            cause = self.cause[point]
+            if cause < 0:
+                break
+            before = max(self.time[cause], start_ns)
+            slack = max(min(self.slack[point], now - before), 0)
+            self._add(path, point, before, now, slack, EDGES[self.kind[point]])
+            point, now = cause, before
+        if now != start_ns:
+            self._add(path, point, start_ns, now, 0, "start")
+        return path[::-1]
+
+    def _add(self, path: list[Entry], point: int, before: int, now: int, slack: int, edge: str) -> None:
+        """The edge's own time, and before its effect the slack that it carries; latest first."""
+        name = TABLES[self.table[point]]
+        at = None if name is None else self.row[point]
+        if slack:
+            path.append(Entry(name, at, now - slack, slack, "slack"))
+        if now - slack != before or edge in JUMPS:
+            path.append(Entry(name, at, before, now - slack - before, edge))

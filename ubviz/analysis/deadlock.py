@@ -14,9 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..trace.model import Event, Trace
-from .causes import Lane, thread_of
+import numpy as np
+
+from ..trace.model import MISSING, Event, Trace
 from .findings import Finding
+from .kept import of_kinds, told
+from .nodes import Lane, thread_of, threads_of
+from .sound import judged
 from .streams import scoped
 from .words import at, lane_name, place
 
@@ -51,6 +55,19 @@ def wait_for(trace: Trace) -> list[Waiter]:
     return _Threads(trace).waiters()
 
 
+def who_could_end(trace: Trace) -> dict[str, str]:
+    """Of each lane that waits: who could end its wait, and what it did before, for the report of a live run.
+
+    >>> who_could_end(trace)["ubatch 1"]  # doctest: +SKIP
+    'it was last set by ubatch 0 at moe.py:5, who has ended; before it, ubatch 1 did ctx.yield at moe.py:7'
+    """
+    return {waiter.lane: waiter.why + _before(waiter) for waiter in wait_for(judged(trace))}
+
+
+def _before(waiter: Waiter) -> str:
+    return f"; before it, {waiter.lane} did {_did(waiter.saw)}" if waiter.saw is not None else ""
+
+
 def deadlock(trace: Trace) -> list[Finding]:
     """One finding for each wait that never came back.
 
@@ -73,22 +90,28 @@ class _Threads:
         self.ended: set[Lane] = set()
         self.given_up: set[int] = set()  # ranks in which an open wait was ended by an error: the watchdog's
         self.lanes: dict[Lane, str] = {}
-        for event in trace.events:
-            self._see(event)
+        self.ended = {thread_of(event) for event in told(trace, "thread.end")}
+        waits = _open_rows(trace)
+        of_row, threads = threads_of(trace)
+        order = np.argsort(of_row, kind="stable")
+        each = np.split(order, np.flatnonzero(np.diff(of_row[order])) + 1) if len(order) else []
+        for code, rows in sorted(enumerate(each), key=lambda thread: thread[1][0]):
+            self._see(threads[code], rows, waits[of_row[waits] == code])
+        self.stuck = dict(sorted(self.stuck.items(), key=lambda thread: thread[1].seq))
 
-    def _see(self, event: Event) -> None:
-        thread = thread_of(event)
-        self.lanes[thread] = lane_name(self.trace, event)
-        if never_ended(event) and thread not in self.stuck:
-            self.stuck[thread] = event
-            if thread in self.last:
-                self.saw[event.seq] = self.last[thread]
-        elif thread in self.stuck:
-            self.given_up.add(event.rank)
-        else:
-            self.last[thread] = event
-        if event.kind == "thread.end":
-            self.ended.add(thread)
+    def _see(self, thread: Lane, rows: np.ndarray, stuck: np.ndarray) -> None:
+        """One thread: its last trace event, or its first wait that never ended and the event before that."""
+        events = self.trace.events
+        self.lanes[thread] = lane_name(self.trace, events[int(rows[-1])])
+        if not len(stuck):
+            self.last[thread] = events[int(rows[-1])]
+            return
+        wait = self.stuck[thread] = events[int(stuck[0])]
+        at = int(np.searchsorted(rows, stuck[0]))
+        if at > 0:
+            self.last[thread] = self.saw[wait.seq] = events[int(rows[at - 1])]
+        if rows[-1] != stuck[0]:
+            self.given_up.add(wait.rank)
 
     def may_go_on(self, rank: int) -> bool:
         """Some thread of a rank runs, or waits for the device; not where a watchdog has seen that none does."""
@@ -114,13 +137,12 @@ class _Threads:
         for waiter in self.waiters():
             wait = waiter.wait
             live = self.may_go_on(wait.rank)
-            before = f"; before it, {waiter.lane} did {_did(waiter.saw)}" if waiter.saw is not None else ""
             device = wait.kind in ON_DEVICE
             comes = "had not come back" if live else "never comes back"
             yield Finding(
                 "stalled" if live else "deadlock", "warning" if live and not device else "error",
                 f"{waiter.lane} {comes} from {wait.kind} of {waiter.on} at {at(wait)}"
-                + (" when the recording ended" if live else "") + f"; {waiter.why}{before}",
+                + (" when the recording ended" if live else "") + f"; {waiter.why}{_before(waiter)}",
                 (wait.seq, *(() if waiter.saw is None else (waiter.saw.seq,))),
             )  # fmt: skip
 
@@ -137,7 +159,7 @@ class _Threads:
 
     def _who_sets(self, event: Event) -> tuple[dict[str, str], str]:
         name = event.args.get("host_event")
-        sets = [e for e in self.trace.events.rows(self.trace.events.mask(kind="host_event.set"))
+        sets = [e for e in told(self.trace, "host_event.set")
                 if e.rank == event.rank and e.args.get("host_event") == name]  # fmt: skip
         could = {self._lane(e): self._became(thread_of(e)) for e in sets}
         mine = [e for e in sets if scoped(e, "host_event") == scoped(event, "host_event")]
@@ -151,7 +173,7 @@ class _Threads:
 
     def _who_arrives(self, event: Event) -> tuple[dict[str, str], str]:
         args = event.args
-        here = [e for e in self.trace.events.rows(self.trace.events.mask(kind="barrier.arrive"))
+        here = [e for e in told(self.trace, "barrier.arrive")
                 if e.rank == event.rank
                 and all(e.args.get(key) == args.get(key) for key in ("barrier", "generation"))]  # fmt: skip
         others = self._others(event, *here)
@@ -177,6 +199,19 @@ class _Threads:
         if self._is_over(thread):
             return "has ended" if thread in self.ended else "has left"
         return f"was last seen in {_did(self.last[thread])}"
+
+
+def open_waits(trace: Trace) -> list[Event]:
+    """Waits that were still open when the recording ended, or were given up."""
+    found: list[Event] = trace.events.rows(_open_rows(trace))
+    return found
+
+
+def _open_rows(trace: Trace) -> np.ndarray:
+    rows = of_kinds(trace, *ON_THREADS, *ON_DEVICE)
+    rows = rows[trace.events["until_ns"][rows] == MISSING]
+    open_: np.ndarray = rows[[never_ended(event) for event in trace.events.rows(rows)]]
+    return open_
 
 
 def never_ended(event: Event) -> bool:
@@ -213,9 +248,7 @@ def _lost(trace: Trace, threads: _Threads) -> Iterator[Finding]:
     stuck = {event.seq for event in threads.stuck.values() if event.kind == "host_event.wait"}
     up: dict[object, Event] = {}
     lost: dict[object, tuple[Event, Event]] = {}
-    for event in trace.events:
-        if not event.kind.startswith("host_event."):
-            continue
+    for event in told(trace, "host_event.") if stuck else ():
         key = scoped(event, "host_event")
         if event.kind == "host_event.set":
             up.setdefault(key, event)

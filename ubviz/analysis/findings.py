@@ -8,9 +8,9 @@ KINDS = (
     "race", "lifetime", "deadlock", "stalled", "lost_wakeup", "two_batons", "wrong_context", "surplus_wait",
     "wait_before_record", "late_binding", "unequal_yields", "barrier_parties", "unjoined_stream",
     "capture_violation", "lost_hook", "unordered_submission", "missed_collective", "graph_owned_by_split",
-    "no_interleaving",
+    "no_interleaving", "raised",
 )  # fmt: skip
-"""What a finding may be called."""
+"""What a finding may be called; ``raised``, that a thread ended by an error, comes from exploration alone."""
 
 SEVERITIES = ("error", "warning", "info")
 """From the worst on."""

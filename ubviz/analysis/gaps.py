@@ -15,8 +15,8 @@ from ..trace.model import Trace
 from .gap_causes import CAUSES, Causes
 from .graph import Graph, graph
 from .intervals import difference, union
-from .steps import windows
 from .waits import Wait
+from .windows import windows
 
 __all__ = ["CAUSES", "Gap", "Gaps", "gaps"]
 
@@ -78,12 +78,12 @@ def _idle(trace: Trace) -> Iterator[Idle]:
     lane, step = spans["lane"][rows], spans["step"][rows]
     rows = rows[np.lexsort((spans["end_ns"][rows], spans["start_ns"][rows], lane, step))]
     lane, step = spans["lane"][rows], spans["step"][rows]
-    within = windows(trace)
+    within, in_steps = windows(trace), bool(trace.steps)
     cuts = np.flatnonzero((np.diff(lane) != 0) | (np.diff(step) != 0)) + 1
     for group in np.split(rows, cuts):
         if not len(group):
             continue
-        key = int(spans["step"][group[0]]) if trace.steps else None
+        key = int(spans["step"][group[0]]) if in_steps else None
         if key in within:
             yield from _between(trace, group, key, within[key])
 

@@ -13,9 +13,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TypeVar
 
-from ..trace.model import Event, Trace
-from .deadlock import deadlock, never_ended
+import numpy as np
+
+from ..trace.model import MISSING, Event, Trace
+from .deadlock import deadlock, open_waits
 from .findings import Finding
+from .kept import told, told_rows
 from .words import in_step
 
 T = TypeVar("T")
@@ -50,24 +53,36 @@ def turns(trace: Trace, step: int | None = None) -> list[int]:
 def _yields(trace: Trace) -> dict[int | None, dict[int, list[Event | None]]]:
     """Of each microbatch that came, its entering (None where it was not told) and its yields, step by step."""
     found: dict[int | None, dict[int, list[Event | None]]] = defaultdict(dict)
-    for event in trace.events.rows(trace.events.mask(kind="ctx.enter")):
+    for event in told(trace, "ctx.enter"):
         found[event.step][event.args["ubatch"]] = [event]
-    for event in trace.events.rows(trace.events.mask(kind="ctx.yield")):
+    for event in told(trace, "ctx.yield"):
         found[event.step].setdefault(event.args["ubatch"], [None]).append(event)
     return found
 
 
 def _turns(trace: Trace) -> list[tuple[int, Event]]:
     """Microbatch and wake-up of every turn, in order."""
-    wakes = trace.events.rows(trace.events.mask(kind="host_event.wake"))
-    return [(event.ubatch, event) for event in wakes if _own(event)]
+    return [
+        (event.ubatch, event)
+        for event in told(trace, "host_event.wake")
+        if event.ubatch is not None and _own(event)
+    ]
 
 
 def _two_batons(trace: Trace) -> Iterator[Finding]:
     holder: int | None = None
     since: Event | None = None
     turns_are_told = False  # a trace without host events says nothing about turns
-    for event in trace.events:
+    needs = _needing_the_turn(trace)
+    of, at = trace.events["ubatch"][needs], 0
+    for row, event in [*told_rows(trace, "step.begin", "host_event."), (len(trace.events), None)]:
+        until = int(np.searchsorted(needs, row))
+        if turns_are_told:
+            others = np.flatnonzero(of[at:until] != (MISSING if holder is None else holder)) + at
+            yield from (_without(trace.events[int(needs[i])], holder) for i in others)
+        at = until
+        if event is None:
+            return
         if event.kind == "step.begin":
             holder, turns_are_told = None, False
         turns_are_told = turns_are_told or _of_the_ring(event)
@@ -79,13 +94,22 @@ def _two_batons(trace: Trace) -> Iterator[Finding]:
             holder, since = event.ubatch, event
         elif event.kind == "host_event.set" and holder == event.ubatch and _of_the_ring(event):
             holder = None
-        elif turns_are_told and holder != event.ubatch and not event.kind.startswith(_FREE):
-            yield Finding(
-                "two_batons", "error",
-                f"microbatch {event.ubatch} does {event.kind} at {event.caller} without having the turn"
-                + (f", which microbatch {holder} has" if holder is not None else ""),
-                (event.seq,),
-            )  # fmt: skip
+
+
+def _needing_the_turn(trace: Trace) -> np.ndarray:
+    """Rows of what a microbatch may do only in its turn."""
+    kinds, pool = trace.events.codes("kind")
+    free = [i for i, kind in enumerate(pool) if kind.startswith(_FREE)]
+    return np.flatnonzero(~np.isin(kinds, free) & (trace.events["ubatch"] != MISSING))
+
+
+def _without(event: Event, holder: int | None) -> Finding:
+    return Finding(
+        "two_batons", "error",
+        f"microbatch {event.ubatch} does {event.kind} at {event.caller} without having the turn"
+        + (f", which microbatch {holder} has" if holder is not None else ""),
+        (event.seq,),
+    )  # fmt: skip
 
 
 def _own(event: Event) -> bool:
@@ -107,7 +131,7 @@ def _both(event: Event, holder: int, since: Event) -> Finding:
 
 
 def _unequal_yields(trace: Trace) -> Iterator[Finding]:
-    cut_short = {event.step for event in trace.events if event.kind == "error" or never_ended(event)}
+    cut_short = {event.step for event in (*told(trace, "error"), *open_waits(trace))}
     for step, of_step in _in_order(_yields(trace)):
         if step in cut_short:
             continue  # who was stopped has yielded less, and that is not why

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from ..trace.model import Event, Trace
 from .accesses import Access, accesses
 from .findings import Finding
+from .kept import told_rows
 from .order import Order
 from .races import described
 from .words import at, buffer_name, stream_name
@@ -53,7 +54,7 @@ def _reused(trace: Trace, order: Order) -> Iterator[Finding]:
     memory: dict[Hashable, _Memory] = {}
     freed: dict[Hashable, list[_Memory]] = defaultdict(list)  # by stream, not yet given out again
     heirs: dict[Hashable, list[_Memory]] = {}  # new buffer -> whose memory it may have
-    for row, event in enumerate(trace.events):
+    for row, event in told_rows(trace, "buffer.", "kernel.launch", "graph.replay"):
         key = (event.rank, event.args.get("buffer"))
         if event.kind == "buffer.alloc":
             memory[key] = _Memory(event)

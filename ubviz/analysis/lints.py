@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..trace.model import Event, Trace
-from .deadlock import never_ended
+from .deadlock import never_ended, open_waits
 from .findings import Finding
+from .kept import told
 from .words import at, in_step, lane_name, times
 
 _IN_CONTEXT = ("kernel.launch", "hook.register", "hook.run", "ctx.yield")
@@ -37,12 +38,12 @@ def wrong_context(trace: Trace) -> Iterator[Finding]:
     """Operations of a microbatch while another one's forward context is the process's."""
     now: dict[int, Event] = {}
     found: dict[tuple[Any, ...], list[tuple[Event, Event]]] = defaultdict(list)
-    for event in trace.events:
+    for event in told(trace, "step.begin", "context.set", *_IN_CONTEXT):
         if event.kind == "step.begin":
             now.pop(event.rank, None)
         elif event.kind == "context.set":
             now[event.rank] = event
-        elif event.ubatch is not None and event.kind in _IN_CONTEXT and event.rank in now:
+        elif event.ubatch is not None and event.rank in now:
             set_ = now[event.rank]
             other = set_.args.get("ubatch")
             if isinstance(other, int) and other != event.ubatch:
@@ -65,16 +66,17 @@ def barrier_parties(trace: Trace) -> Iterator[Finding]:
     stuck: dict[tuple[Any, ...], Event] = {}
     users: dict[tuple[Any, ...], dict[str, Event]] = defaultdict(dict)
     known: dict[tuple[Any, ...], set[str]] = defaultdict(set)  # microbatches that began, by (rank, step)
-    for event in trace.events:
+    stuck_there = [event for event in open_waits(trace) if event.kind == "barrier.arrive"]
+    for event in told(trace, "barrier.arrive", "thread.create", "ctx.enter") if stuck_there else ():
         lane = lane_name(trace, event)
         if event.kind == "barrier.arrive":
             key = (event.rank, event.step, event.args.get("barrier"))
             users[key].setdefault(lane, event)
             if never_ended(event):
                 stuck[key] = event
-        elif event.kind == "thread.create" and event.args.get("name"):
-            known[event.rank, event.step].add(event.args["name"])
-        elif event.kind == "ctx.enter":
+        elif event.kind == "thread.create":
+            known[event.rank, event.step].update({event.args["name"]} if event.args.get("name") else ())
+        else:
             known[event.rank, event.step].add(lane)
     for key, event in stuck.items():
         came, parties = users[key], event.args.get("parties")
@@ -93,13 +95,13 @@ def barrier_parties(trace: Trace) -> Iterator[Finding]:
 
 def lost_hook(trace: Trace) -> Iterator[Finding]:
     """Receive hooks that were replaced, or that nobody ran before the step was over."""
-    cut_short = {(e.rank, e.step) for e in trace.events if e.kind == "error" or never_ended(e)}
+    cut_short = {(e.rank, e.step) for e in (*told(trace, "error"), *open_waits(trace))}
     left: dict[tuple[int, Any], Event] = {}  # with whom a hook was left
-    for event in trace.events:
+    for event in told(trace, "hook.register", "hook.run"):
         to = (event.rank, event.args.get("to_ubatch"))
         if event.kind == "hook.run":
             left.pop(to, None)
-        elif event.kind == "hook.register":
+        else:
             if to in left:
                 yield _hook(
                     left[to], f"is replaced by microbatch {event.args['from_ubatch']}'s at {at(event)}", event
@@ -125,7 +127,7 @@ def _hook(hook: Event, fate: str, by: Event | None = None) -> Finding:
 def graph_owned_by_split(trace: Trace) -> Iterator[Finding]:
     """Unsplit calls that ran eagerly, since the graph of their size is microbatched."""
     kind = "graph_owned_by_split"
-    for event in trace.events.rows(trace.events.mask(kind="mark")):
+    for event in told(trace, "mark"):
         text = str(event.args.get("text"))
         if text.startswith(f"{kind}: "):
             yield Finding(kind, "warning", text.removeprefix(f"{kind}: ") + in_step(event.step), (event.seq,))
@@ -138,8 +140,8 @@ def missed_collective(trace: Trace) -> Iterator[Finding]:
     """The first collective that some ranks of a trace began and others did not; between steps that all have."""
     calls: dict[int, Counter[tuple[int, str]]] = defaultdict(Counter)
     first: dict[tuple[int, str], Event] = {}
-    for event in trace.events.rows(trace.events.mask(kind="collective")):
-        rank, step, name = (event.args.get(key) for key in ("rank", "step", "name"))
+    for event in told(trace, "collective"):
+        rank, step, name = event.args["rank"], event.args["step"], event.args["name"]
         if step is not None:
             calls[rank][step, name] += 1
             first.setdefault((step, name), event)

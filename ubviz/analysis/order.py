@@ -10,23 +10,11 @@ Source: Fidge 1988, Mattern 1989 (vector clocks); Flanagan and Freund 2009 (Fast
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
 from ..trace.model import Trace
-from .causes import Causes, Lane, causes
-from .sound import sound
-
-Row = int | tuple[str, int]
-"""A row of ``events``, by its number, or ("events" | "spans", number) as in a flow."""
-
-
-class Cone(NamedTuple):
-    """What comes before, or after, one row: rows of ``events`` and of ``spans``."""
-
-    events: np.ndarray
-    spans: np.ndarray
+from .causes import Causes, causes
+from .cone import Row
+from .nodes import Lane
+from .sound import judged
 
 
 class Order:
@@ -40,7 +28,7 @@ class Order:
     """
 
     def __init__(self, trace: Trace) -> None:
-        self.trace = sound(trace)
+        self.trace = judged(trace)
         self.causes = causes(self.trace)
         self._component, self._count, self._clocks = _clocks(self.causes)
 
@@ -49,18 +37,21 @@ class Order:
     def node(self, row: Row) -> int:
         """The node of a row; -1 where it has none (an operation, a thread's life)."""
         table, index = row if isinstance(row, tuple) else ("events", row)
-        return self.causes.host[index] if table == "events" else int(self.causes.spans[index])
+        return int((self.causes.host if table == "events" else self.causes.spans)[index])
 
     def device(self, row: int) -> int:
         """The node of what trace event ``row`` put into a stream; -1 for nothing."""
-        return self.causes.device.get(row, -1)
+        return int(self.causes.device[row])
 
     def node_before(self, a: int, b: int) -> bool:
         """Whether node ``a`` happens before node ``b``."""
         return a != b and min(a, b) >= 0 and self._reaches(a, b)
 
     def _reaches(self, a: int, b: int) -> bool:
-        clock, component = self._clocks[b], self._component[a]
+        component = self._component[a]
+        if component == self._component[b]:
+            return self._count[b] >= self._count[a]
+        clock = self._clocks[b]
         return component < len(clock) and clock[component] >= self._count[a]
 
     # ---- rows
@@ -74,75 +65,61 @@ class Order:
         m, n = self.node(a), self.node(b)
         return min(m, n) >= 0 and m != n and not self._reaches(m, n) and not self._reaches(n, m)
 
-    def past(self, row: Row) -> Cone:
-        """Every row that happens before ``row``.
-
-        >>> order.past(("spans", 7)).spans  # doctest: +SKIP
-        array([0, 1, 4])
-        """
-        node = self.node(row)
-        inside = np.zeros(len(self._count), dtype=bool)
-        if node >= 0:
-            clock = np.zeros(self.components, dtype=np.int64)
-            clock[: len(self._clocks[node])] = self._clocks[node]
-            inside = clock[np.asarray(self._component, dtype=np.int64)] >= np.asarray(self._count)
-            inside[node] = False
-        return self._cone(inside)
-
-    def future(self, row: Row) -> Cone:
-        """Every row that ``row`` happens before."""
-        node = self.node(row)
-        inside = np.zeros(len(self._count), dtype=bool)
-        if node >= 0:
-            component, count = self._component[node], self._count[node]
-            inside = np.array(
-                [len(c) > component and c[component] >= count for c in self._clocks], dtype=bool
-            )
-            inside[node] = False
-        return self._cone(inside)
-
     @property
     def components(self) -> int:
         """How many components a clock has at most."""
         return 1 + max(self._component, default=-1)
 
-    def _cone(self, inside: np.ndarray) -> Cone:
-        host = np.asarray(self.causes.host, dtype=np.int64)
-        spans = self.causes.spans
-        padded = np.concatenate([inside, [False]])  # -1: no node
-        return Cone(np.flatnonzero(padded[host]), np.flatnonzero(padded[spans]))
-
 
 def _clocks(found: Causes) -> tuple[list[int], list[int], list[list[int]]]:
-    """Component, number within it, and clock of every node."""
-    into: list[list[int]] = [[] for _ in found.lanes]
-    for edge in found.edges:
-        into[edge.effect].append(edge.cause)
+    """Component, number within it, and clock of every node.
+
+    A clock's own component is in ``count``; the rest of it is the lane's, and shared until something is joined to it.
+    """
+    into = _into(found)
     parts = _Components(found)
     component: list[int] = []
     count: list[int] = []
     clocks: list[list[int]] = []
-    newest: dict[Lane, list[int]] = {}
+    newest: dict[Lane, int] = {}
     for node, lane in enumerate(found.lanes):
-        clock = list(newest.get(lane, ()))
-        for cause in into[node]:
-            _join(clock, clocks[cause])
-        part = parts.of(node, lane, clock)
-        clock.extend([0] * (part + 1 - len(clock)))
+        before = newest.get(lane)
+        clock = clocks[before] if before is not None else []
+        causes = into.get(node)
+        if causes is not None:
+            clock = clock.copy()
+            for cause in causes:
+                _join(clock, clocks[cause], component[cause], count[cause])
+        part = parts.of(node, lane, clock) if before is None else component[before]
         parts.counts[part] += 1
-        clock[part] = parts.counts[part]
         component.append(part)
-        count.append(clock[part])
+        count.append(parts.counts[part])
         clocks.append(clock)
-        newest[lane] = clock
+        newest[lane] = node
     return component, count, clocks
 
 
-def _join(clock: list[int], other: list[int]) -> None:
-    clock.extend([0] * (len(other) - len(clock)))
+def _into(found: Causes) -> dict[int, list[int]]:
+    """Effect -> its causes on other lanes."""
+    into: dict[int, list[int]] = {}
+    for cause, effect in zip(found.causes.tolist(), found.effects.tolist(), strict=True):
+        if effect in into:
+            into[effect].append(cause)
+        else:
+            into[effect] = [cause]
+    return into
+
+
+def _join(clock: list[int], other: list[int], part: int, count: int) -> None:
+    """``clock`` comes after a node of number ``count`` in component ``part``, whose clock is ``other``."""
+    longer = max(len(other), part + 1) - len(clock)
+    if longer > 0:
+        clock.extend([0] * longer)
     for i, value in enumerate(other):
         if value > clock[i]:
             clock[i] = value
+    if count > clock[part]:
+        clock[part] = count
 
 
 class _Components:

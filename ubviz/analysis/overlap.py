@@ -6,16 +6,15 @@ each kernel, or by a rule that the reader gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..errors import BadArgument
-from ..trace.model import Notice, Span, Trace
+from ..trace.model import Notice, Trace
+from .classes import CommRule, classified
 from .intervals import Intervals, difference, intersection, length, union
-
-CommRule = Callable[[Span], bool]
+from .windows import windows
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,8 @@ class Overlap:
     ``overlap_ratio`` is the share of communication that ran while something was computed; None where
     communication has no stream of its own. ``exposed_comm_ns`` is communication while nothing was computed.
     ``hidden_transfer_ns`` is time in flight while something was computed. ``recv_spin_ns``, an estimate, is how
-    long receives waited for data that was not there yet.
+    long receives waited for data that was not there yet. ``unclassified`` are the names of kernels of which it is
+    not said what they are; of so many it is said: ``classified``.
     """
 
     makespan_ns: int
@@ -41,6 +41,7 @@ class Overlap:
     hidden_transfer_ns: int
     recv_spin_ns: int
     unclassified: tuple[str, ...]
+    classified: int
     notices: tuple[Notice, ...]
     intervals: dict[str, Intervals] = field(repr=False, compare=False)
 
@@ -48,37 +49,31 @@ class Overlap:
 def overlap(trace: Trace, comm: CommRule | None = None, *, step: int | None = None) -> Overlap:
     """Measure one step, or the whole trace.
 
-    ``comm`` decides for a kernel span whether it communicates, instead of its class.
+    ``comm`` says what communicates, instead of the kernels' classes (``classified``). Of several ranks, busy times
+    and what is made of them are added up: one rank's communication is not hidden behind another one's work.
 
     >>> overlap(trace).overlap_ratio  # doctest: +SKIP
     0.93
     """
     if step is not None and step not in trace.steps:
         raise BadArgument(f"this trace has the steps {list(trace.steps)}, not {step}")
+    trace = classified(trace, comm)
     spans = trace.spans
     chosen = spans.mask() if step is None else spans.mask(step=step)
-    kernel = chosen & spans.mask(cat="kernel")
-    is_comm = kernel & _is_comm(trace, kernel, comm)
-    is_compute = kernel & ~is_comm & (spans.mask(cls="compute") if comm is None else True)
-    flying = chosen & spans.mask(cat="transfer")
-    sets = {
-        "compute_busy_ns": _intervals(trace, is_compute),
-        "comm_busy_ns": _intervals(trace, is_comm),
-        "transfer_ns": _intervals(trace, flying),
-    }
-    sets["overlap_ns"] = intersection(sets["comm_busy_ns"], sets["compute_busy_ns"])
-    sets["exposed_comm_ns"] = difference(sets["comm_busy_ns"], sets["compute_busy_ns"])
-    sets["hidden_transfer_ns"] = intersection(sets["transfer_ns"], sets["compute_busy_ns"])
-    sets["recv_spin_ns"] = _spins(trace, sets["transfer_ns"], is_comm)
+    kernel, flying = chosen & spans.mask(cat="kernel"), chosen & spans.mask(cat="transfer")
+    is_comm, is_compute = kernel & spans.mask(cls="comm"), kernel & spans.mask(cls="compute")
+    sets = _sets(trace, is_comm, is_compute, flying)
     own = _own_stream(trace, is_comm, is_compute)
     busy = length(sets["comm_busy_ns"])
     ratio = length(sets["overlap_ns"]) / busy if own and busy else None
+    within = windows(trace)
     return Overlap(
-        makespan_ns=_makespan(trace, chosen & (kernel | flying), step),
+        makespan_ns=sum(end - start for of, (start, end) in within.items() if step is None or of == step),
         kernels=int(kernel.sum()),
         operations=_operations(trace, kernel),
         overlap_ratio=ratio,
-        unclassified=_names(trace, kernel & spans.mask(cls="other")) if comm is None else (),
+        unclassified=_names(trace, kernel & ~_known(trace)),
+        classified=int((kernel & _known(trace)).sum()),
         notices=() if own or not busy else (_NO_STREAM,),
         intervals=sets,
         **{name: length(found) for name, found in sets.items()},
@@ -92,13 +87,30 @@ _NO_STREAM = Notice(
 )
 
 
-def _is_comm(trace: Trace, kernel: np.ndarray, rule: CommRule | None) -> np.ndarray:
-    if rule is None:
-        return trace.spans.mask(cls="comm")
-    found = np.zeros(len(kernel), dtype=bool)
-    for row in np.flatnonzero(kernel):
-        found[row] = rule(trace.spans[int(row)])
-    return found
+def _sets(
+    trace: Trace, is_comm: np.ndarray, is_compute: np.ndarray, flying: np.ndarray
+) -> dict[str, Intervals]:
+    """The intervals of each number; of several ranks, each is a device of its own, and they are put together."""
+    rank = trace.spans["rank"]
+    found = np.unique(rank[is_comm | is_compute | flying]).tolist() or [0]
+    each = []
+    for of in found:
+        here = rank == of
+        compute, comm = _intervals(trace, is_compute & here), _intervals(trace, is_comm & here)
+        transfer = _intervals(trace, flying & here)
+        each.append({
+            "compute_busy_ns": compute, "comm_busy_ns": comm, "transfer_ns": transfer,
+            "overlap_ns": intersection(comm, compute), "exposed_comm_ns": difference(comm, compute),
+            "hidden_transfer_ns": intersection(transfer, compute),
+            "recv_spin_ns": _spins(trace, transfer, is_comm & here),
+        })  # fmt: skip
+    return {name: np.concatenate([sets[name] for sets in each]) for name in each[0]}
+
+
+def _known(trace: Trace) -> np.ndarray:
+    """Of which spans it is said what they are: computation, communication or a copy."""
+    codes, pool = trace.spans.codes("cls")
+    return np.isin(codes, [i for i, cls in enumerate(pool) if cls != "other"])
 
 
 def _intervals(trace: Trace, mask: np.ndarray) -> Intervals:
@@ -131,16 +143,3 @@ def _operations(trace: Trace, kernel: np.ndarray) -> int:
 def _names(trace: Trace, mask: np.ndarray) -> tuple[str, ...]:
     codes, pool = trace.spans.codes("name")
     return tuple(sorted({pool[code] for code in codes[mask]}))
-
-
-def _makespan(trace: Trace, device: np.ndarray, step: int | None) -> int:
-    """From a step's beginning to its last device span, over all steps; without steps, of the device spans."""
-    spans, events = trace.spans, trace.events
-    if step is None and trace.steps:
-        each = (device & (spans["step"] == one) for one in trace.steps)
-        return sum(_makespan(trace, of_one, one) for of_one, one in zip(each, trace.steps, strict=True))
-    if not device.any():
-        return 0
-    begins = events["t_ns"][events.mask(kind="step.begin", step=step)]
-    start = min([int(spans["start_ns"][device].min()), *begins.tolist()])
-    return int(spans["end_ns"][device].max()) - start

@@ -26,7 +26,7 @@ from ..trace.model import Span, Trace
 from .graph import Graph, graph
 from .graph_points import CODE
 from .retimed import moved, on_threads
-from .steps import windows
+from .windows import windows
 
 Durations = Callable[[Span], int] | Mapping[str, float]
 Waits = Collection[int] | Mapping[int, int | None]

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..trace.model import MISSING, Table, Trace
-from .overlap import CommRule, overlap
-
-DEVICE = ("kernel", "transfer")
+from .classes import CommRule, classified
+from .overlap import Overlap, overlap
 
 
 @dataclass(frozen=True)
@@ -27,40 +26,6 @@ class Step:
     why_not: str | None
     makespan_ns: int
     overlap_ratio: float | None
-
-
-def windows(
-    trace: Trace,
-    starts: np.ndarray | None = None,
-    ends: np.ndarray | None = None,
-    times: np.ndarray | None = None,
-) -> dict[int | None, tuple[int, int]]:
-    """Step -> from its beginning to its last device span; other times than the trace's may be given.
-
-    >>> windows(trace)  # doctest: +SKIP
-    {0: (749659, 36385012)}
-    """
-    spans, events = trace.spans, trace.events
-    starts = spans["start_ns"] if starts is None else starts
-    ends = spans["end_ns"] if ends is None else ends
-    times = events["t_ns"] if times is None else times
-    device = spans.mask(cat=DEVICE[0]) | spans.mask(cat=DEVICE[1])
-    known = trace.steps
-    begins = events.mask(kind="step.begin")
-    if not known:
-        if not device.any():
-            return {}
-        first = min([int(starts[device].min()), *times[begins].tolist()])
-        return {None: (first, int(ends[device].max()))}
-    steps = np.array(known, dtype=np.int64)
-    of_span, of_begin = device & np.isin(spans["step"], steps), begins & (events["step"] != MISSING)
-    at, begun = (np.searchsorted(steps, t["step"][m]) for t, m in ((spans, of_span), (events, of_begin)))
-    low, high = np.full(len(steps), 2**63 - 1), np.full(len(steps), MISSING)
-    np.minimum.at(low, at, starts[of_span])
-    np.maximum.at(high, at, ends[of_span])
-    np.minimum.at(low, begun, times[of_begin])
-    ran = high != MISSING
-    return {step: (int(low[i]), int(high[i])) for i, step in enumerate(known) if ran[i]}
 
 
 def split(trace: Trace) -> dict[int | None, Trace]:
@@ -101,20 +66,32 @@ def steps(trace: Trace, comm: CommRule | None = None) -> list[Step]:
     >>> steps(ubviz.example("whole_game_overlapped"))[0].mode  # doctest: +SKIP
     'eager'
     """
-    return [_step(part, step, comm) for step, part in split(trace).items()]
+    return [step for step, _ in each_step(classified(trace, comm))]
 
 
-def _step(part: Trace, step: int | None, comm: CommRule | None) -> Step:
-    measured = overlap(part, comm)
-    ubatches = np.unique(np.concatenate([part.events["ubatch"], part.spans["ubatch"]]))
-    return Step(
+def each_step(trace: Trace) -> list[tuple[Step, Overlap]]:
+    """``steps``, each with its numbers."""
+    return [_step(part, step) for step, part in split(trace).items()]
+
+
+def _step(part: Trace, step: int | None) -> tuple[Step, Overlap]:
+    measured = overlap(part)
+    made = Step(
         step=step,
-        ubatches=int((ubatches != MISSING).sum()),
+        ubatches=len(ubatches_of(part)),
         mode=_mode(part),
         why_not=_why_not(part),
         makespan_ns=measured.makespan_ns,
         overlap_ratio=measured.overlap_ratio,
     )
+    return made, measured
+
+
+def ubatches_of(trace: Trace) -> list[int]:
+    """The microbatches that did anything, or of which something ran."""
+    found = np.unique(np.concatenate([trace.events["ubatch"], trace.spans["ubatch"]]))
+    ubatches: list[int] = found[found != MISSING].tolist()
+    return ubatches
 
 
 def _mode(part: Trace) -> str:

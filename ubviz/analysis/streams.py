@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from ..trace.model import Event, Trace
+from .kept import of_kinds, told_rows
 
 _ON_CURRENT = ("graph.replay", "graph.capture_begin")
 
@@ -25,19 +26,18 @@ def current_streams(trace: Trace) -> dict[int, str]:
     It is known from the thread's switches: the last one before, else where the first one after comes from. Rows of
     threads that never switch are not in it.
     """
-    if not any(trace.events.mask(kind=kind).any() for kind in _ON_CURRENT):
+    if not len(of_kinds(trace, *_ON_CURRENT)):
         return {}
     now: dict[Hashable, str] = {}
     found: dict[int, str] = {}
     unknown: dict[Hashable, list[int]] = {}
-    for row, event in enumerate(trace.events):
+    for row, event in told_rows(trace, "stream.switch", *_ON_CURRENT):
         thread = (event.rank, event.thread, event.lane)
         if event.kind == "stream.switch":
             found.update(dict.fromkeys(unknown.pop(thread, ()), event.args["from"]))
             now[thread] = event.args["to"]
-        elif event.kind in _ON_CURRENT:
-            if thread in now:
-                found[row] = now[thread]
-            else:
-                unknown.setdefault(thread, []).append(row)
+        elif thread in now:
+            found[row] = now[thread]
+        else:
+            unknown.setdefault(thread, []).append(row)
     return found

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import numpy as np
+
 from ..trace.model import Event, Trace
-from .causes import Lane
 from .findings import Finding
+from .nodes import Lane
 from .order import Order
 from .words import at, lane_name, stream_name, times
 
@@ -25,7 +27,8 @@ def unordered_submission(trace: Trace, order: Order | None = None) -> list[Findi
     found: dict[tuple[Lane, frozenset[Lane]], list[tuple[Event, Event]]] = defaultdict(list)
     last: dict[Lane, int] = {}
     host, lanes = order.causes.host, order.causes.lanes
-    for row, node in order.causes.device.items():
+    rows = np.flatnonzero(order.causes.device >= 0)
+    for row, node in zip(rows.tolist(), order.causes.device[rows].tolist(), strict=True):
         before = last.get(lanes[node])
         last[lanes[node]] = row
         if before is None or lanes[host[before]] == lanes[host[row]]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from ..trace.model import Event, Trace
 from .findings import Finding
 from .graph import Graph, graph
-from .overlap import CommRule, overlap
+from .overlap import overlap
 from .retime import change
 from .waits import Wait, by_direction, waits
 
 
-def surplus(
-    trace: Trace, found: list[Wait] | None = None, comm: CommRule | None = None, drawn: Graph | None = None
-) -> list[Finding]:
+def surplus(trace: Trace, found: list[Wait] | None = None, drawn: Graph | None = None) -> list[Finding]:
     """One finding for each pair of streams whose waits cover too much; none on a correct recording.
 
     >>> surplus(trace)  # doctest: +SKIP
@@ -26,14 +24,14 @@ def surplus(
     if not groups:
         return []
     drawn = graph(trace) if drawn is None else drawn
-    return [_finding(trace, drawn, group, comm) for group in groups]
+    return [_finding(trace, drawn, group) for group in groups]
 
 
-def _finding(trace: Trace, drawn: Graph, group: list[Wait], comm: CommRule | None) -> Finding:
+def _finding(trace: Trace, drawn: Graph, group: list[Wait]) -> Finding:
     instead = {wait.row: wait.needed for wait in group if wait.row is not None}
     after = change(drawn, drop_waits=instead)
     gain_ns = after.before_ns - after.makespan_ns
-    hidden_ns = overlap(after.trace(), comm).overlap_ns - overlap(trace, comm).overlap_ns
+    hidden_ns = overlap(after.trace()).overlap_ns - overlap(trace).overlap_ns
     worst = max(group, key=lambda wait: wait.stall_ns)
     recorded = _event(trace, worst.rank, worst.record_seq)
     times = "once" if len(group) == 1 else f"{len(group)} times"

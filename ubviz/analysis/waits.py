@@ -22,9 +22,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..trace.model import Event, Trace
+from .kept import told
+from .sound import judged
 
 Key = tuple[Any, ...]
 
@@ -51,8 +53,7 @@ class Wait:
     known: bool
 
 
-@dataclass
-class _Kernel:
+class _Kernel(NamedTuple):
     row: int | None
     key: Key
     known: bool
@@ -104,9 +105,8 @@ def waits(trace: Trace) -> list[Wait]:
         keys = zip(spans["rank"][found].tolist(), spans["seq"][found].tolist(), strict=True)
         rows.update(zip(keys, found.tolist(), strict=True))
     sweeps: dict[int, _Sweep] = {}
-    for event in trace.events:
-        if event.kind in _TOLD:
-            sweeps.setdefault(event.rank, _Sweep(rows)).take(event)
+    for event in told(judged(trace), *_TOLD):
+        sweeps.setdefault(event.rank, _Sweep(rows)).take(event)
     return [_wait(trace, rows, pending) for sweep in sweeps.values() for pending in sweep.pending]
 
 
@@ -122,7 +122,10 @@ class _Sweep:
         self.pending: list[_Pending] = []
 
     def stream(self, name: Any) -> _Stream:
-        return self.streams.setdefault(str(name), _Stream(str(name)))
+        found = self.streams.get(name)
+        if found is None:
+            found = self.streams[name] = _Stream(str(name))
+        return found
 
     def take(self, event: Event) -> None:
         args = event.args

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..trace.model import Event, Trace
@@ -47,3 +48,12 @@ def in_step(step: int | None) -> str:
 def times(n: int) -> str:
     """ "", or how many more there are like the one that was told."""
     return "" if n == 1 else f" ({n - 1} more like {'this' if n == 2 else 'these'})"
+
+
+def either(names: Sequence[str]) -> str:
+    """Names as alternatives.
+
+    >>> either(["main", "ubatch 0", "ubatch 1"])
+    'main, ubatch 0 or ubatch 1'
+    """
+    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "nobody"

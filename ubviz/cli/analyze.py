@@ -93,7 +93,7 @@ def _numbers(found: Analysis) -> Iterator[str]:
         ("kernels", f"{found.kernels:,} in {found.operations:,} operations"),
         ("compute busy", us(found.compute_busy_ns)),
         ("comm busy", us(found.comm_busy_ns)),
-        ("overlap", f"{us(found.overlap_ns)}   {ratio} of comm"),
+        ("overlap", us(found.overlap_ns) + ("" if found.overlap_ns is None else f"   {ratio} of comm")),
         ("exposed comm", us(found.exposed_comm_ns)),
     ]
     if found.transfer_ns:
@@ -165,10 +165,10 @@ def _what(entry: Entry, trace: Trace) -> str:
     return f"{entry.edge}: {span.operation or span.name}"
 
 
-def us(ns: int) -> str:
+def us(ns: int | None) -> str:
     """Nanoseconds as a column of microseconds.
 
-    >>> us(1_234_567)
-    '     1,234.6 us'
+    >>> us(1_234_567), us(None)
+    ('     1,234.6 us', '     unknown')
     """
-    return f"{ns / 1000:12,.1f} us"
+    return f"{ns / 1000:12,.1f} us" if ns is not None else f"{'unknown':>12}"

@@ -55,10 +55,10 @@ def run(args: argparse.Namespace) -> int:
     options = {name: getattr(args, name) for name in OPTIONS}
     Options(**options)  # what cannot be run is said before anything is made
     rank = this_rank(args.ranks)
-    make_folder(args.out if rank is None else args.out / f"rank{rank}")
     starts = rank is None and args.ranks is not None and args.ranks > 1
-    if args.runtime == "virtual" and (starts or rank is not None):
-        raise BadArgument("--runtime virtual models one rank; leave --ranks out, or use --runtime host")
+    if starts or rank is not None:
+        options["runtime"] = args.runtime = runtime_of_ranks(args.runtime)
+    make_folder(args.out if rank is None else args.out / f"rank{rank}")
     if args.dtype == "bfloat16" and not rank and not starts:
         print("bfloat16 is slow on most CPUs: a step may take ten seconds", file=sys.stderr)
     if rank is not None:
@@ -72,6 +72,17 @@ def run(args: argparse.Namespace) -> int:
     print(json.dumps(numbers, indent=2) if args.json else table(numbers))
     wrong = any(finding["severity"] == "error" for finding in numbers["findings"])
     return 0 if result.outputs_equal and not wrong else 1
+
+
+def runtime_of_ranks(asked: str) -> str:
+    """The runtime for several ranks, whose tokens are exchanged by gloo, between CPUs."""
+    if asked not in ("auto", "host"):
+        why = {
+            "virtual": "models one rank",
+            "cuda": "runs one rank: several exchange tokens by gloo, between CPUs",
+        }
+        raise BadArgument(f"--runtime {asked} {why[asked]}; leave --ranks out, or use --runtime host")
+    return "host"
 
 
 def make_folder(out: Path) -> None:

@@ -11,18 +11,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 import threading
 import time
 import traceback
 from typing import Any
 
-from ubviz.errors import BadArgument, RuntimeUnavailable
+from ubviz.errors import BadArgument, MissedCollective, RankError, RuntimeUnavailable
 
 from . import INTERRUPTED, WRONG, complain, main
 from .demo import OPTIONS, table, write
 
 BEAT_S = 0.2
+LAUNCHED = "UBVIZ_LAUNCHED"  # as ``exploration.launch`` sets it, which loads PyTorch
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def this_rank(asked: int | None) -> int | None:
@@ -34,24 +37,25 @@ def this_rank(asked: int | None) -> int | None:
         raise BadArgument(
             f"--ranks {asked}, but this process is one of {size} (WORLD_SIZE); leave --ranks out"
         )
+    if not os.environ["RANK"].isdecimal():
+        raise BadArgument(f"RANK is a whole number from 0 on, not {os.environ['RANK']!r}")
     return int(os.environ["RANK"])
 
 
 def start(args: argparse.Namespace) -> int:
     """Start the ranks; the exit code is theirs, or 1 with one sentence when something went wrong between them."""
-    from ..errors import RankError
-    from ..exploration.launch import SILENT_S, launch
-    from ..runtime import get_runtime
+    from ..exploration.launch import launch
+    from ..exploration.signs import Limits
 
-    if args.runtime == "cuda":
-        get_runtime("cuda").close()  # where there is none, it is said once, before anything is started
     names = [*OPTIONS, "out", "ranks", "timeout"]
     given = [(name, getattr(args, name)) for name in names]
     command = [sys.executable, "-m", "ubviz.cli.demo_ranks", "demo"]
     command += [f"--{name}={value}" for name, value in given if value is not None]
     command += [word for word, on in (("--json", args.json), ("--no-html", args.no_html)) if on]
+    usual = Limits()
+    limits = Limits(first_s=usual.silent_s, stopped_s=min(args.timeout, usual.silent_s))
     try:
-        return launch(command, args.ranks, first_s=SILENT_S)  # they beat from their first line on
+        return launch(command, args.ranks, limits)  # they beat from their first line on
     except RankError as error:
         return complain(str(error), WRONG)
 
@@ -60,7 +64,11 @@ def run_rank(args: argparse.Namespace, rank: int, options: dict[str, Any]) -> in
     """Be one rank; the first one prints."""
     from ..engine.ranks import Ranks, rank_error
 
-    ranks = Ranks.join(args.timeout)
+    try:
+        ranks = Ranks.join(args.timeout)
+    except RankError as error:
+        told = LAUNCHED in os.environ and isinstance(error, MissedCollective)  # through the store
+        return WRONG if told else complain(str(error), WRONG)
     try:
         code = _run(args, ranks, options)
     except BaseException as error:
@@ -70,7 +78,7 @@ def run_rank(args: argparse.Namespace, rank: int, options: dict[str, Any]) -> in
         ):
             traceback.print_exc()
         said = ranks.fail(error)
-        if "UBVIZ_LAUNCHED" not in os.environ:
+        if LAUNCHED not in os.environ:
             complain("interrupted" if interrupted else said)
         # not waiting for queued work, nor for gloo's threads, which may never come back
         sys.stdout.flush()
@@ -90,7 +98,7 @@ def _run(args: argparse.Namespace, ranks: Any, options: dict[str, Any]) -> int:
     numbers = result.numbers()
     numbers["files"] = write(result, args.out / f"rank{ranks.rank}", page=not args.no_html)
     numbers["pictured_step"] = result.overlapped.median_step
-    everyone = ranks.gather(numbers, -1)
+    everyone = ranks.gather(numbers)
     if ranks.rank == 0:
         said = {**everyone[0], "of_each_rank": everyone}
         said["outputs_equal"] = all(n["outputs_equal"] for n in everyone)
@@ -118,8 +126,24 @@ def live() -> None:
     """Give signs of life from now on, if who started this process has asked for them; end with it."""
     if (pipe := os.environ.pop("UBVIZ_BEAT", None)) is not None:
         words = (int(pipe), os.getppid())
+        _end_with_parent()
+        signal.signal(
+            signal.SIGTTOU, signal.SIG_IGN
+        )  # a group in the background that prints would be stopped by it
         beat(*words)
         threading.Thread(target=_beat_on, args=words, name="ubviz rank beat", daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """On Linux: ask to be killed when the thread that started this process ends, for then this one may be stopped.
+
+    That thread is in ``launch`` as long as a rank runs. Elsewhere, the group of a stopped rank is orphaned then, and
+    the system ends it; here that would fail where who adopts it is in our session, as an init of a container can be.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def beat(pipe: int, parent: int) -> None:

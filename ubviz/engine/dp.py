@@ -110,10 +110,16 @@ def _run_ar(vote: Vote, config: ParallelConfig, all_reduce: AllReduce | None) ->
     table = torch.zeros(len(_ROWS), config.data_parallel_size, dtype=torch.int64)
     table[:, config.data_parallel_rank] = torch.tensor([int(getattr(vote, name)) for name in _ROWS])
     if all_reduce is None:
+        table = table.to(default_group_device())
         torch.distributed.all_reduce(table)
     else:
         all_reduce(table, vote.step)
     return tuple(_vote_of(rank, column) for rank, column in enumerate(table.T.tolist()))
+
+
+def default_group_device() -> torch.device:
+    """Where a tensor must be for ``torch.distributed``'s default group: NCCL adds up on GPUs, gloo on CPUs."""
+    return torch.device("cuda" if torch.distributed.get_backend() == "nccl" else "cpu")
 
 
 def _vote_of(rank: int, column: Sequence[int]) -> Vote:

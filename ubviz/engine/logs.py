@@ -44,6 +44,8 @@ class Log(NamedTuple):
 
 
 Logs = dict[str, Log]
+LEFT = -2
+"""The number of the last beat of a rank that has left: no other comes."""
 _NOTHING = Log(0, ())
 
 
@@ -94,7 +96,11 @@ def _differences(
     for place in range(max(mine.start, theirs.start), min(mine.end, theirs.end)):
         here, there = mine.at(place), theirs.at(place)
         if here != there:
-            if _skipped(here, there, mine.entries[place - mine.start :]):
+            skipped = _skipped(here, there, mine.entries[place - mine.start :])
+            skipped_here = _skipped(there, here, theirs.entries[place - theirs.start :])
+            if skipped == skipped_here:  # neither, as far as is known, or each is with the other later
+                yield here, apart({rank: here, peer: there}), True
+            elif skipped:
                 yield here, f"rank {peer} missed {here} and went on to {there}", True
             else:
                 yield there, f"rank {rank} missed {there} and went on to {here}", True
@@ -111,6 +117,31 @@ def _differences(
 def _skipped(here: Entry, there: Entry, later: tuple[Entry, ...]) -> bool:
     """Whether the other one left out ``here``: it is further on, or at what comes later on this rank."""
     return there.step > here.step or (there.step == here.step and there in later)
+
+
+def apart(where: dict[int, Entry]) -> str:
+    """That two ranks are in different collectives, which would be paired; who of them is wrong is not known.
+
+    >>> apart({1: Entry(4, "combine"), 0: Entry(4, "dispatch")})
+    'rank 0 began dispatch in step 4 where rank 1 began combine in step 4; all ranks have to begin them in one order'
+    """
+    (a, here), (b, there) = sorted(where.items())
+    return f"rank {a} began {here} where rank {b} began {there}; all ranks have to begin them in one order"
+
+
+def unlike(entries: dict[int, Entry]) -> str | None:
+    """What is wrong where the ranks are about to begin these collectives together; None when all are the same one.
+
+    >>> unlike({0: Entry(4, "combine"), 1: Entry(5, "combine"), 2: Entry(4, "combine")})
+    'rank 1 missed combine in step 4 and went on to combine in step 5'
+    """
+    first = min(entries, key=lambda rank: (entries[rank].step, rank))
+    for rank, entry in sorted(entries.items()):
+        if entry.step > entries[first].step:
+            return f"rank {rank} missed {entries[first]} and went on to {entry}"
+        if entry != entries[first]:
+            return apart({first: entries[first], rank: entry})
+    return None
 
 
 def died(rank: int, told: Told, how: str = "it gives no sign of life") -> str:

@@ -6,7 +6,7 @@ order: the vote sees to it, and the log that a failure is read from holds their 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import BadArgument
 from ..runtime.base import Runtime
@@ -33,15 +33,20 @@ class Caller:
     ranks: Ranks
 
     def announce(self, name: str, layer: int) -> Call:
-        """A collective that is being launched."""
+        """A collective that is being launched; in a capture, whose replays begin it."""
         context: ForwardContext = get_forward_context()
-        group = self.rt.current_stream().name or ""
-        if group not in self.ranks.groups:
-            raise BadArgument(
-                f"tokens are exchanged on the compute or the comm stream, not on {self.rt.current_stream()!r}"
-            )
+        stream: Any = self.rt.current_stream()
+        if stream.name not in self.ranks.groups:
+            raise BadArgument(f"tokens are exchanged on the compute or the comm stream, not on {stream!r}")
         ubatch = "" if context.ubatch is None else f", microbatch {context.ubatch}"
-        full, step = f"{name} of layer {layer}{ubatch}", context.step or 0
+        call = Call(stream.name, context.step or 0, f"{name} of layer {layer}{ubatch}")
+        return call if stream.capture is not None else self._told(call)
+
+    def announce_again(self, call: Call) -> Call:
+        """The same collective in the step that is now: a graph that holds it is being replayed."""
+        return self._told(call._replace(step=get_forward_context().step or 0))
+
+    def _told(self, call: Call) -> Call:
         if (host := self.rt.hooks.host) is not None:
-            host("collective", None, {"rank": self.ranks.rank, "step": step, "name": full})
-        return Call(group, step, full)
+            host("collective", None, {"rank": self.ranks.rank, "step": call.step, "name": call.name})
+        return call

@@ -27,15 +27,23 @@ class RankFlight:
 
     label = "measured"
 
-    def __init__(self, ranks: Ranks, link: Any, call: Call, wire: Tensor, buffer: Tensor) -> None:
-        self.ranks, self.link, self.call, self.wire, self.buffer = ranks, link, call, wire, buffer
+    def __init__(self, caller: Caller, link: Any, call: Call, wire: Tensor, buffer: Tensor) -> None:
+        self.caller, self.link, self.call, self.wire, self.buffer = caller, link, call, wire, buffer
         self.nbytes, self.duration_ns = buffer.nbytes, 0
+
+    def again(self) -> RankFlight:
+        """The same rows of a graph's buffers, for one replay."""
+        return RankFlight(
+            self.caller, self.link, self.caller.announce_again(self.call), self.wire, self.buffer
+        )
 
     def depart(self, launch: Any) -> None:
         """Start; called by the sending kernel."""
         self.launch, self.start_ns = launch, self.link.runtime.now_ns()
         self.end_ns = 0
-        self._finish = self.ranks.start_all_to_all(self.call, self.wire, self.buffer, then=self._landed)
+        self._finish = self.caller.ranks.start_all_to_all(
+            self.call, self.wire, self.buffer, then=self._landed
+        )
 
     def _landed(self) -> None:
         self.end_ns = self.link.runtime.now_ns()
@@ -63,7 +71,7 @@ class RankLowLatency(LowLatency, Caller):
     def fly(self, name: str, layer: int, buffer: Tensor, nbytes: int) -> tuple[Any, Tensor]:
         wire = torch.empty_like(buffer)
         call = self.announce(name, layer)
-        return RankFlight(self.ranks, self.network, call, wire, buffer), wire
+        return RankFlight(self, self.network, call, wire, buffer), wire
 
     def prepare(self, x: Tensor, routed: Routed, layer: int) -> Dispatched:
         dbo.dbo_maybe_run_recv_hook()

@@ -10,7 +10,8 @@
 
 A rank without requests runs a dummy batch of one padding token, since the experts' all-to-all needs every rank.
 With ``CUDAGraphMode.FULL`` a decode step is captured the first time that its number of tokens comes, and replayed
-from then on; the ranks' votes do not yet agree on that (every rank votes for mode 0).
+from then on. The ranks vote on that too: all pad to the largest then, and so choose the same graph; one rank that runs
+a prefill makes all run eagerly.
 
 Source: vLLM ``v1/worker/gpu_model_runner.py``.
 """
@@ -27,7 +28,7 @@ from torch import Tensor
 
 from ..errors import BadArgument
 from ..runtime.base import Runtime
-from ..ubatch.forward_context import CUDAGraphMode, set_forward_context
+from ..ubatch.forward_context import BatchDescriptor, CUDAGraphMode, set_forward_context
 from ..ubatch.metadata import CommonAttentionMetadata, split_attn_metadata
 from ..ubatch.slices import UBatchSlices, maybe_create_ubatch_slices, slice_model_inputs
 from ..ubatch.wrapper import UBatchWrapper, merge_outputs
@@ -142,7 +143,15 @@ class GPUModelRunner:
     def _determine_batch_execution_and_padding(
         self, requests: Sequence[Request], mode: str | None
     ) -> BatchExecution:
-        return decide(requests, mode, self.parallel_config, self.step, self.all_reduce, self._announce)
+        return decide(
+            requests,
+            mode,
+            self.parallel_config,
+            self.step,
+            self.all_reduce,
+            self._announce,
+            self.cudagraph_mode,
+        )
 
     # ---- running
 
@@ -155,7 +164,7 @@ class GPUModelRunner:
             common.num_reqs_padded, self.num_ubatches,
         )  # fmt: skip
         across_dp = DPMetadata(execution.num_tokens_across_dp)
-        mode = self._graph_mode(requests, execution)
+        mode = execution.cudagraph_mode
         if slices is None:
             with self._context(common, across_dp, mode):
                 hidden = self.model(**inputs)
@@ -167,6 +176,7 @@ class GPUModelRunner:
                 [self._build_attention_metadata(part) for part in parts],
                 slot_mapping=self._get_slot_mappings(parts, mode),
                 cudagraph_runtime_mode=mode,
+                batch_descriptor=_descriptor(common),
                 dp_metadata=[across_dp.of_ubatch(part.num_tokens_padded) for part in parts],
                 ubatch_slices=slices,
                 step=self.step,
@@ -177,12 +187,6 @@ class GPUModelRunner:
         if common.num_tokens < common.num_tokens_padded:
             hidden = hidden[: common.num_tokens]
         return hidden, self._sample(hidden, common)
-
-    def _graph_mode(self, requests: Sequence[Request], execution: BatchExecution) -> CUDAGraphMode:
-        """FULL for a decode step, whose shapes depend on nothing but the number of tokens."""
-        decode = bool(requests) and all(len(r.token_ids) == 1 for r in requests)
-        full = self.cudagraph_mode is CUDAGraphMode.FULL and decode and execution.branch != "split"
-        return CUDAGraphMode.FULL if full else CUDAGraphMode.NONE
 
     def _of_graph(self, hidden: Tensor, about: dict[str, Any]) -> Tensor:
         """Say which branch the wrapper took; a graph's output is its own, and the next replay writes over it."""
@@ -238,6 +242,7 @@ class GPUModelRunner:
             self._build_attention_metadata(common),
             slot_mapping=self._get_slot_mappings([common], mode)[0],
             cudagraph_runtime_mode=mode,
+            batch_descriptor=_descriptor(common),
             dp_metadata=across_dp,
             step=self.step,
         )
@@ -265,6 +270,10 @@ class GPUModelRunner:
     def _announce(self, kind: str, about: dict[str, Any]) -> None:
         if (host := self.rt.hooks.host) is not None:
             host(kind, None, about)
+
+
+def _descriptor(common: CommonAttentionMetadata) -> BatchDescriptor:
+    return BatchDescriptor(common.num_tokens_padded, uniform=common.max_query_len <= 1)
 
 
 def _check_options(num_ubatches: Any, cudagraph_mode: Any, max_model_len: Any) -> None:

@@ -20,7 +20,7 @@ import time
 from typing import Any
 
 from ..errors import MissedCollective, RankDied, RankError
-from .logs import Entry, Log, Logs, Told, missed
+from .logs import LEFT, Entry, Log, Logs, Told, missed
 
 BEAT_S = 0.2
 DEAD_S = 6.0  # so long without a beat, on however busy a machine, is no sign of life
@@ -47,14 +47,24 @@ class Watch:
         log.append(self._last)
         return len(log) - 1
 
+    @property
+    def last_step(self) -> int:
+        """The step of the last collective that began here; 0 before any."""
+        return self._last.step if self._last is not None else 0
+
     def fail(self, sentence: str) -> None:
         """Tell the others, and who started the ranks, why this one ends."""
         with self._lock:
             self._store.set(f"failed/{self.rank}", sentence)
 
     def close(self) -> None:
+        """Leave; the last beat says so, since what is left to do until the process has ended may take its time."""
         self._over.set()
         self._thread.join()
+        try:
+            self._store.set(f"beat/{self.rank}", Told(LEFT, self._last, self._ends()).to_json())
+        except Exception:  # who holds the store has left before
+            pass
 
     # ---- the beat
 
@@ -102,14 +112,17 @@ class Watch:
         return RankError(f"{mine[group].at(place)} failed on rank {self.rank}: {cause}")
 
 
-def silent(rank: int, told: Told) -> str:
+def silent(rank: int, told: Told, stopped: str | None = None) -> str:
     """That a rank gives no sign of life, which does not say that it is dead, and where it was seen last.
 
     >>> silent(1, Told(9, Entry(3, "the vote"), {}))
     'rank 1 gives no sign of life; the last collective that it was seen in is the vote in step 3'
+    >>> silent(1, Told(0, None, {}), stopped="SIGSTOP")
+    'rank 1 gives no sign of life: SIGSTOP has stopped it'
     """
+    how = f": {stopped} has stopped it" if stopped else ""
     seen = f"; the last collective that it was seen in is {told.last}" if told.last else ""
-    return f"rank {rank} gives no sign of life{seen}"
+    return f"rank {rank} gives no sign of life{how}{seen}"
 
 
 class Pulse:
@@ -123,6 +136,8 @@ class Pulse:
     def feel(self, told: Told) -> None:
         if told.number != self.told.number:
             self.beats, self.since = self.beats + 1, time.monotonic()
+        if told.number == LEFT:
+            self.beats = 2  # there is no later one to wait for
         self.told = told
 
     def gone(self) -> bool:

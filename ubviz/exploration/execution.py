@@ -18,7 +18,7 @@ from ..analysis.checks import findings_of
 from ..analysis.findings import Finding
 from ..errors import BadArgument, Deadlock, Stalled
 from ..recording import record
-from ..runtime.schedule import SYNC, Choice, Dropped, Oracle, written
+from ..runtime.schedule import LOOK, SYNC, Choice, Dropped, Oracle, written
 from ..runtime.virtual import VirtualRuntime
 from ..trace.model import Trace
 
@@ -27,20 +27,16 @@ Program = Callable[[Any], Any]
 choice, and ``modelled``, true where it does without PyTorch."""
 
 
-def visible_of(program: Program) -> frozenset[str]:
-    """The kinds of operation at which ``program``'s threads may be interleaved; ``BadArgument`` if it is no program."""
+def visible_of(program: Program, looks: bool = False) -> frozenset[str]:
+    """The kinds of operation at which ``program``'s threads may be interleaved; with ``looks``, each look at a flag.
+
+    Raises ``BadArgument`` if it is no program.
+    """
     if not callable(program):
         raise BadArgument(
             f"a program is a function of a runtime, as in explore(lambda rt: ...), not {program!r}"
         )
-    return frozenset(getattr(program, "visible", SYNC))
-
-
-class _Nobody(list[Any]):
-    """To wait is one operation: whoever finds the flag down has not come to look yet."""
-
-    def append(self, _: Any) -> None:
-        pass
+    return frozenset(getattr(program, "visible", SYNC)) | ({LOOK} if looks else set())
 
 
 class Explored(VirtualRuntime):
@@ -52,35 +48,17 @@ class Explored(VirtualRuntime):
         self.raised: list[tuple[str, BaseException]] = []
         self.noted: list[Finding] = []
 
-    def Thread(
-        self,
-        target: Callable[..., Any],
-        args: tuple[Any, ...] = (),
-        name: str | None = None,
-        failed: Callable[[BaseException], Any] | None = None,
-    ) -> Any:
-        return super().Thread(self._kept(target), args, name, failed)
-
-    def HostEvent(self, name: str | None = None) -> Any:
-        event = super().HostEvent(name)
-        if self.baton.oracle is not None:
-            event._sleeping = _Nobody()
-        return event
-
     def thread_context(self) -> Any:
         """Where all kernels are modelled there is no PyTorch to look after, which costs half of an execution."""
         return nullcontext() if self.modelled else super().thread_context()
 
-    def _kept(self, target: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*args: Any) -> None:
-            try:
-                target(*args)
-            except Stalled:
-                pass  # a deadlock, which the runtime tells
-            except Exception as error:
-                self.raised.append((threading.current_thread().name, error))
-
-        return run
+    def keeps(self, error: BaseException) -> bool:
+        if isinstance(error, Stalled):
+            return True  # a deadlock, which the runtime tells
+        if isinstance(error, Exception):
+            self.raised.append((threading.current_thread().name, error))
+            return True
+        return False
 
     def note(self, finding: Finding) -> None:
         """Keep what the program itself has seen go wrong."""
@@ -92,7 +70,8 @@ class Explored(VirtualRuntime):
 class Execution:
     """What came of one run: its schedule, and how it ended.
 
-    ``dropped`` is true when the oracle did not want to see the end of it.
+    ``dropped`` is true when the oracle did not want to see the end of it. ``looks`` says whether to look at a flag was
+    a step of its own, ``contested`` whether it has to be.
     """
 
     steps: tuple[int, ...]
@@ -101,11 +80,13 @@ class Execution:
     raised: tuple[tuple[str, BaseException], ...]
     noted: tuple[Finding, ...]
     trace: Trace | None
+    looks: bool = False
+    contested: bool = False
 
     @property
     def replay(self) -> str:
         """The string that plays it again."""
-        return written(self.steps)
+        return written(self.steps, self.looks)
 
     @property
     def stuck(self) -> tuple[tuple[str, str, str], ...]:
@@ -149,7 +130,9 @@ def execute(program: Program, oracle: Oracle | None, *, recorded: bool = False) 
     finally:
         rt.close()
     trace = recording.trace if recorded else None
-    return Execution(tuple(rt.steps), dropped, rt.deadlock, tuple(rt.raised), tuple(rt.noted), trace)
+    looks = LOOK in rt.baton.visible
+    ended = (rt.deadlock, tuple(rt.raised), tuple(rt.noted))
+    return Execution(tuple(rt.steps), dropped, *ended, trace, looks, rt.contested)
 
 
 def name_of(obj: Any) -> str:

@@ -34,6 +34,7 @@ class Exploration:
     ``executions`` came to their end, ``pruned`` were dropped since they had been seen in another order;
     ``schedules`` is how many of the former are inequivalent. ``exhaustive`` is true when all orders that matter were
     seen. ``interleavings`` is the exact number of all schedules, None unless it was asked for or all were run.
+    ``looks`` says that to look at a flag is a step of its own, since somebody puts one down for which others wait.
     """
 
     program: Program
@@ -44,6 +45,7 @@ class Exploration:
     schedules: int
     interleavings: int | None
     findings: tuple[Found, ...]
+    looks: bool = False
 
     @property
     def wrong(self) -> bool:
@@ -68,17 +70,17 @@ class Exploration:
 
     @cached_property
     def _states(self) -> States:
-        return States(self.program, SHORTEN)
+        return States(self.program, SHORTEN, looks=self.looks)
 
     @property
     def tree(self) -> Branch:
         """The root of the tree of all schedules, to walk through."""
-        return Branch(self.program)
+        return Branch(self.program, looks=self.looks)
 
     def trace(self, found: Found | None = None) -> Trace:
         """The recording of a finding (the shortest counterexample); of the first schedule, where nothing was found."""
         found = found or self.shortest or (self.findings[0] if self.findings else None)
-        return replay(self.program, found.replay if found is not None else "")
+        return replay(self.program, found.replay if found is not None else self.tree.schedule)
 
     def numbers(self) -> dict[str, Any]:
         """As plain data: what ``ubviz explore --json`` prints."""
@@ -117,7 +119,7 @@ def explore(
     ...     for thread in threads: thread.join()
     >>> found = explore(program)
     >>> found.wrong, found.shortest.replay
-    (True, '1.0.2.0')
+    (True, 'look:1.0.2.0.3')
 
     Raises ``BadArgument`` for a mode or a limit that does not exist.
     """
@@ -129,9 +131,9 @@ def explore(
     search.run(stop_at_first)
     interleavings = search.ended if mode == "dfs" and search.exhaustive else None
     if count and interleavings is None:
-        states = States(program)
+        states = States(program, looks=search.looks)
         interleavings = states.count() if states.complete else None
     return Exploration(
         program, mode, search.exhaustive, search.ended, search.pruned, len(search.classes), interleavings,
-        tuple(search.found.values()),
+        tuple(search.found.values()), search.looks,
     )  # fmt: skip

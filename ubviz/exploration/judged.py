@@ -3,6 +3,8 @@
 1. How an execution ended says whether it is a deadlock, what was raised, what the program noted.
 2. The first execution of each class of equal orders is played again, recorded, and its trace is judged too. One of
    a class is enough: what a trace is asked depends on order alone.
+3. When a flag turns out to be put down by another thread than the one that waits for it, all begins again, with
+   each look at a flag as a step of its own (``LOOK`` in ``ubviz.runtime.schedule``).
 """
 
 from __future__ import annotations
@@ -49,15 +51,28 @@ class Judged:
 
     def __init__(self, program: Program, mode: str, limit: int, seed: int, check: bool) -> None:
         self.program, self.mode, self.limit, self.seed, self.check = program, mode, limit, seed, check
-        self.exhaustive = False
+        self.looks = self.exhaustive = False
+        self._begin()
+
+    def _begin(self) -> None:
         self.ended = self.pruned = 0
         self.classes: dict[Any, dict[Any, Finding]] = {}
         self.found: dict[Any, Found] = {}
 
     def run(self, stop_at_first: bool) -> None:
-        depth_first = DepthFirst(self.program, reduced=self.mode == "sleep")
+        """Search; what was found is in ``found``."""
+        if self._searched(stop_at_first):
+            self.looks = True
+            self._begin()
+            self._searched(stop_at_first)
+
+    def _searched(self, stop_at_first: bool) -> bool:
+        """Search once; True when that has to be done again, with looks as steps."""
+        depth_first = DepthFirst(self.program, reduced=self.mode == "sleep", looks=self.looks)
         executions = self._random() if self.mode == "random" else depth_first.executions()
         for execution in executions:
+            if execution.contested and not self.looks:
+                return True
             if execution.dropped:
                 self.pruned += 1
             else:
@@ -67,14 +82,15 @@ class Judged:
                 )
                 if self._judge(execution, key) and stop_at_first:
                     self.exhaustive = self.mode != "random" and depth_first.at_the_end
-                    return
+                    return False
             if self.ended + self.pruned >= self.limit and not depth_first.at_the_end:
-                return
+                return False
         self.exhaustive = depth_first.exhaustive
+        return False
 
     def _random(self) -> Iterator[Execution]:
         for seed in range(self.seed, self.seed + self.limit):
-            yield execute(self.program, AtRandom(seed, visible_of(self.program)))
+            yield execute(self.program, AtRandom(seed, visible_of(self.program, self.looks)))
 
     def _judge(self, execution: Execution, key: Any) -> bool:
         """Keep what was found; True when one of it is an error."""

@@ -5,10 +5,13 @@
 3. A rank that fails puts a sentence into the store, and ends; one that dies does not. Who is left gets a moment to
    end too, and is ended then. The sentence of the first cause comes out.
 4. A rank tells that it lives through a pipe, if it likes from its first line on, and through the store once it has
-   met the others. One that no longer does (it was stopped, it hangs) is named, and all are ended.
-5. An interrupt ends all. If this process itself is killed, the ranks miss it, or the store, and end.
+   met the others. One that no longer does, or that is stopped, is named, and all are ended (``signs``).
+5. An interrupt ends all. If this process itself is killed, the ranks miss it, or the store, and end. One that is
+   stopped then cannot miss anything, so each rank is a process group of its own in our session: when its parent has
+   gone, the group is orphaned, and the system sends SIGHUP and SIGCONT to an orphaned group that is stopped.
 
-Source: ``torch.distributed.run`` (whose agent holds the store in the same way).
+Source: ``torch.distributed.run`` (whose agent holds the store in the same way); POSIX ``_exit``, "Consequences of
+Process Termination".
 """
 
 from __future__ import annotations
@@ -18,33 +21,32 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 
 import torch.distributed as dist
 
 from ..engine.logs import Told, died
 from ..engine.ranks import check_distributed
-from ..engine.watch import BEAT_S, DEAD_S, IN_THE_MEANTIME, silent
+from ..engine.watch import DEAD_S, IN_THE_MEANTIME
 from ..errors import RankDied, RankError
+from .signs import Limits, Signs
 
 GRACE_S = DEAD_S + 4  # what a rank may need to find out what went wrong
-SILENT_S = 15.0
-"""So long without a sign of life, which a rank owes from its first one on: loading PyTorch can hold one back."""
-FIRST_S = 60.0  # until the first one: a rank that beats only when it has met the others may come late
 LAUNCHED = "UBVIZ_LAUNCHED"
 """Set for ranks that this module started: it speaks for them."""
 BEAT = "UBVIZ_BEAT"
 """The number of the file into which such a rank writes a byte now and then, to say that it lives."""
 _POLL_S = 0.05
+_END_S = 1.0  # for a rank to end politely
+_LIMITS = Limits()
 
 
-def launch(command: Sequence[str], ranks: int, silent_s: float = SILENT_S, first_s: float = FIRST_S) -> int:
+def launch(command: Sequence[str], ranks: int, limits: Limits = _LIMITS) -> int:
     """Run ``command`` once for each rank; the largest exit code comes back.
 
     Raises ``RankError`` with one sentence when a rank failed, ``RankDied`` when one ended without a word, or gave
-    no sign of life for ``silent_s``, or no first one for ``first_s``.
+    no sign of life within ``limits``.
     """
     check_distributed()
     store = dist.TCPStore(
@@ -52,14 +54,16 @@ def launch(command: Sequence[str], ranks: int, silent_s: float = SILENT_S, first
     )
     told = dist.PrefixStore("ubviz", store)
     processes: list[subprocess.Popen[bytes]] = []
-    signs = Signs(ranks, lambda: _said(told, ranks, "beat"), silent_s, first_s)
+    signs = Signs(ranks, lambda: _said(told, ranks, "beat"), limits)
     try:
         for rank in range(ranks):
             with signs.pipe(rank) as end_of_rank:
                 env = {**environment(rank, ranks, store.port), BEAT: str(end_of_rank)}
-                processes.append(
-                    subprocess.Popen(command, env=env, start_new_session=True, pass_fds=(end_of_rank,))
+                process = subprocess.Popen(
+                    command, env=env, stdin=subprocess.DEVNULL, process_group=0, pass_fds=(end_of_rank,)
                 )
+                processes.append(process)
+            signs.follow(rank, process.pid)
         codes = _wait(processes, lambda: _knows(_said(told, ranks, "failed")), signs.check)
         error = first_cause(codes, _said(told, ranks, "failed"), _said(told, ranks, "beat"))
     finally:
@@ -85,62 +89,6 @@ def environment(rank: int, ranks: int, port: int) -> dict[str, str]:
         "TORCHELASTIC_USE_AGENT_STORE": "True",
         LAUNCHED: "1",
     }
-
-
-class Signs:
-    """What each rank gives as signs of life: bytes through a pipe of its own, and a beat in the store.
-
-    >>> with signs.pipe(0) as end_of_rank:  # doctest: +SKIP
-    ...     subprocess.Popen(command, pass_fds=(end_of_rank,))
-    >>> signs.check({0})  # raises RankDied when rank 0 has been silent for too long  # doctest: +SKIP
-    """
-
-    def __init__(
-        self, ranks: int, beats: Callable[[], dict[int, str | None]], silent_s: float, first_s: float
-    ) -> None:
-        self.silent_s, self.first_s, self._beats = silent_s, first_s, beats
-        self._pipes: dict[int, int] = {}
-        self._since = dict.fromkeys(range(ranks), time.monotonic())
-        self._last: dict[int, str | None] = dict.fromkeys(range(ranks))
-        self._heard: set[int] = set()
-        self._next = 0.0
-
-    @contextmanager
-    def pipe(self, rank: int) -> Iterator[int]:
-        """The end of a pipe to start ``rank`` with; this process does not keep it."""
-        self._pipes[rank], end_of_rank = os.pipe()
-        os.set_blocking(self._pipes[rank], False)
-        os.set_blocking(end_of_rank, False)  # so that a rank never waits for who does not read
-        self._since[rank] = time.monotonic()
-        try:
-            yield end_of_rank
-        finally:
-            os.close(end_of_rank)
-
-    def check(self, running: Collection[int]) -> None:
-        """Raise ``RankDied`` if one of ``running`` has given no sign of life for too long."""
-        now = time.monotonic()  # before reading: this process may have been stopped itself
-        if now < self._next:
-            return
-        self._next = now + BEAT_S
-        beats = self._beats()
-        for rank in running:
-            if self._wrote(rank) or beats[rank] != self._last[rank]:
-                self._heard.add(rank)
-                self._since[rank], self._last[rank] = now, beats[rank]
-            limit = self.silent_s if rank in self._heard else self.first_s
-            if now - self._since[rank] > limit:
-                raise RankDied(silent(rank, Told.from_json(beats[rank])))
-
-    def _wrote(self, rank: int) -> bool:
-        try:
-            return bool(os.read(self._pipes[rank], 65_536))
-        except BlockingIOError:
-            return False
-
-    def close(self) -> None:
-        for pipe in self._pipes.values():
-            os.close(pipe)
 
 
 def _wait(
@@ -193,13 +141,15 @@ def _said(store: dist.Store, ranks: int, what: str) -> dict[int, str | None]:
 
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End all that still run: politely, then for good."""
+    """End all that still run: politely, also those that are stopped, then for good."""
     for process in processes:
         if process.poll() is None:
             process.terminate()
+            process.send_signal(signal.SIGCONT)
+    deadline = time.monotonic() + _END_S
     for process in processes:
         try:
-            process.wait(1.0)
+            process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

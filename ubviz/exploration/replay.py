@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ..errors import BadArgument, Deadlock
-from ..runtime.schedule import Choice, Dropped, Replay, read_schedule, written
+from ..runtime.schedule import Choice, Dropped, Replay, looks_in, read_schedule, written
 from ..trace.model import Trace
 from .execution import Execution, Program, execute, visible_of
 
@@ -18,8 +18,10 @@ from .execution import Execution, Program, execute, visible_of
 class Following(Replay):
     """The order of a list of threads, then that of ``Replay``; with ``stop`` the run is dropped at its end."""
 
-    def __init__(self, program: Program, threads: Sequence[int], *, stop: bool = False) -> None:
-        super().__init__(threads, visible_of(program))
+    def __init__(
+        self, program: Program, threads: Sequence[int], *, stop: bool = False, looks: bool = False
+    ) -> None:
+        super().__init__(threads, visible_of(program, looks))
         self.refused: BaseException | None = None
         self.enabled: tuple[Choice, ...] = ()
         self._left = len(threads)
@@ -51,7 +53,8 @@ def replay(program: Program, schedule: str) -> Trace:
 def play(program: Program, schedule: str, *, recorded: bool = False) -> Execution:
     """The execution of ``program`` under a schedule, ``recorded`` or not."""
     threads = read_schedule(schedule)
-    execution = execute(program, Following(program, threads), recorded=recorded)
+    oracle = Following(program, threads, looks=looks_in(schedule))
+    execution = execute(program, oracle, recorded=recorded)
     if execution.steps[: len(threads)] != threads:
         raise BadArgument(
             f"the schedule has {len(threads)} steps, but the program ends after {len(execution.steps)}: "
@@ -70,18 +73,21 @@ class Branch:
     A leaf is where nobody can go on: all have ended, or all wait (``deadlock``).
     """
 
-    def __init__(self, program: Program, threads: Sequence[int] = ()) -> None:
-        self.program, self.threads = program, tuple(threads)
+    def __init__(self, program: Program, threads: Sequence[int] = (), *, looks: bool = False) -> None:
+        self.program, self.threads, self.looks = program, tuple(threads), looks
+
+    def _oracle(self) -> Following:
+        return Following(self.program, self.threads, stop=True, looks=self.looks)
 
     @cached_property
     def _seen(self) -> tuple[Execution, tuple[Choice, ...]]:
-        oracle = Following(self.program, self.threads, stop=True)
+        oracle = self._oracle()
         return execute(self.program, oracle), oracle.enabled
 
     @property
     def schedule(self) -> str:
         """The string that leads here."""
-        return written(self.threads)
+        return written(self.threads, self.looks)
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -108,11 +114,11 @@ class Branch:
         able = [choice.thread for choice in self.choices]
         if thread not in able:
             raise BadArgument(f"thread {thread} cannot go on here; {_those(able)} can")
-        return Branch(self.program, (*self.threads, thread))
+        return Branch(self.program, (*self.threads, thread), looks=self.looks)
 
     def trace(self) -> Trace:
         """The recording up to here."""
-        return _trace(execute(self.program, Following(self.program, self.threads, stop=True), recorded=True))
+        return _trace(execute(self.program, self._oracle(), recorded=True))
 
     def __repr__(self) -> str:
         able = " ".join(str(choice.thread) for choice in self.choices)

@@ -5,17 +5,19 @@ Not here: how it looks (``ubviz.view``).
 
 from __future__ import annotations
 
+from ..analysis.words import either
 from ..errors import BadArgument, Deadlock
-from ..runtime.schedule import Choice, read_schedule
+from ..runtime.schedule import Choice, looks_in, read_schedule
 from ..trace.model import Trace
-from .execution import Program, name_of
-from .replay import Branch
+from .execution import Program, execute, name_of
+from .replay import Branch, Following
 
 
 class Scheduler:
     """Run a program step by step: ``enabled`` says who can go on, ``choose`` lets one, ``undo`` takes it back.
 
-    A thread is chosen by its name or its number. A deadlock is told as soon as it is there.
+    A thread is chosen by its name or its number. A deadlock is told as soon as it is there. Where a thread puts a flag
+    down for which another one waits, each look at a flag is a step, too.
 
     >>> s = Scheduler(program)  # doctest: +SKIP
     >>> s.enabled  # doctest: +SKIP
@@ -26,7 +28,8 @@ class Scheduler:
 
     def __init__(self, program: Program, schedule: str = "") -> None:
         self.program = program
-        self._way = [Branch(program)]
+        looks = looks_in(schedule) if schedule else execute(program, Following(program, ())).contested
+        self._way = [Branch(program, looks=looks)]
         for thread in read_schedule(schedule):
             self.choose(thread)
 
@@ -83,9 +86,17 @@ class Scheduler:
         """The recording of what has happened so far."""
         return self.here.trace()
 
+    @property
+    def stands(self) -> str:
+        """Where it stands in a few words: "3 choices made, next: main or ubatch 1"."""
+        made = len(self._way) - 1
+        over = "deadlock" if self.deadlock else "all have ended" if self.over else None
+        return (
+            f"{made} choice{'' if made == 1 else 's'} made, {over or f'next: {either(list(self.enabled))}'}"
+        )
+
     def __repr__(self) -> str:
-        state = "deadlock" if self.deadlock else "over" if self.over else f"next: {', '.join(self.enabled)}"
-        return f"<scheduler after {len(self._way) - 1} choices, {state}>"
+        return f"<Scheduler: {self.stands}>"
 
 
 def said(choice: Choice) -> str:

@@ -54,9 +54,9 @@ class DepthFirst:
     ['']
     """
 
-    def __init__(self, program: Program, *, reduced: bool = True) -> None:
+    def __init__(self, program: Program, *, reduced: bool = True, looks: bool = False) -> None:
         self.program, self.reduced = program, reduced
-        self.visible = visible_of(program)
+        self.visible = visible_of(program, looks)
         self.exhaustive = False
         self._stack: list[Node] = []
         self._depth = 0

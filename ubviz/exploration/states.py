@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..runtime.schedule import Choice, Dropped
@@ -28,12 +29,13 @@ class States:
     1
     """
 
-    def __init__(self, program: Program, limit: int = 20_000) -> None:
-        self.visible = visible_of(program)
+    def __init__(self, program: Program, limit: int = 20_000, *, looks: bool = False) -> None:
+        self.visible = visible_of(program, looks)
         self.edges: dict[State, dict[int, State]] = {}
         self.ends: dict[tuple[State, int], Execution] = {}
         self.root: State = END
         self.executions = 0
+        self._runtime: Any = None
         self._todo: list[tuple[int, ...]] = [()]
         while self._todo and len(self.edges) <= limit:
             self._run(program, self._todo.pop())
@@ -42,21 +44,44 @@ class States:
     # ---- going through them
 
     def _run(self, program: Program, prefix: tuple[int, ...]) -> None:
+        self._begin(prefix)
+
+        def kept(rt: Explored) -> None:
+            rt.modelled = getattr(program, "modelled", False)
+            self._runtime = rt
+            try:
+                program(rt)
+            finally:
+                self._over()
+
+        execution = execute(kept, self)
+        if not execution.dropped:
+            if self._from is not None:
+                self.edges[self._from[0]][self._from[1]] = END
+            at = self._from or (END, 0)
+            self.ends[at] = execution
+            self._came_to_an_end(at, execution)
+
+    def _begin(self, prefix: tuple[int, ...]) -> None:
         self._prefix = prefix
         self._taken: list[int] = []
         self._count: Counter[int] = Counter()
         self._from: tuple[State, int] | None = None
+        self._runtime = None
         self.executions += 1
-        self._runtime: Any = None
 
-        def kept(rt: Explored) -> Any:
-            self._runtime = rt
-            return program(rt)
+    # ---- for who wants to look at each state
 
-        execution = execute(kept, self)
-        if not execution.dropped and self._from is not None:
-            self.edges[self._from[0]][self._from[1]] = END
-            self.ends[self._from] = execution
+    def _came_to(self, state: State, enabled: Sequence[Choice]) -> None:
+        """A state that is new."""
+
+    def _over(self) -> None:
+        """The program has come to its end, or was dropped."""
+
+    def _came_to_an_end(self, at: tuple[State, int], execution: Execution) -> None:
+        """A last choice, from a state, and what came of it."""
+
+    # ---- the oracle
 
     def choose(self, enabled: Sequence[Choice]) -> int:
         at = len(self._taken)
@@ -71,6 +96,7 @@ class States:
                 self.root = state
             if new:
                 self.edges[state] = {}
+                self._came_to(state, enabled)
                 self._todo += [(*self._taken, other) for other in numbers[1:]]
             elif at >= len(self._prefix):
                 raise Dropped
@@ -81,7 +107,11 @@ class States:
 
     def _state(self, enabled: Sequence[Choice]) -> State:
         rt: Explored = self._runtime
-        pending = [(c.thread, c.kind, name_of(c.obj)) for c in (*enabled, *rt.blocked())]
+        pending = [
+            (c.thread, c.kind, name_of(c.obj), able)
+            for able, choices in ((True, enabled), (False, rt.blocked()))
+            for c in choices
+        ]
         objects = [
             (
                 obj.id,
@@ -126,4 +156,4 @@ class States:
 
     @staticmethod
     def _as_reached(end: Execution, steps: tuple[int, ...]) -> Execution:
-        return Execution(steps, False, end.deadlock, end.raised, end.noted, None)
+        return replace(end, steps=steps)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from types import FrameType
+from collections.abc import Mapping
+from types import FrameType, MappingProxyType
 from typing import TYPE_CHECKING
 
 from .sites import MECHANISM, USER, Levels, Sites
@@ -46,11 +47,20 @@ class Watchdog:
             if reported or not self._stalled(parked):
                 continue
             reported = True
-            text = report(parked, self._limit_s)
+            text = report(parked, self._limit_s, self._who_could())
             if self._on_stall == "raise":
                 rt.parking.interrupt(text)
             else:
                 print(text, file=sys.stderr)
+
+    def _who_could(self) -> dict[str, str]:
+        """Thread -> who could end its wait, and what it did before, from what has been recorded so far."""
+        from ..analysis.deadlock import who_could_end
+
+        try:
+            return who_could_end(self._recording.trace)
+        except Exception as error:  # whatever is wrong with the recording, the waits must end
+            return {"": f"who could end these waits is not known: {type(error).__name__}: {error}"}
 
     def _stalled(self, parked: list[Parked]) -> bool:
         rt = self._recording.runtime
@@ -63,15 +73,18 @@ class Watchdog:
         return bool(parked) and known <= waiting and old_enough and rt.idle()
 
 
-def report(parked: list[Parked], limit_s: float) -> str:
-    """Who waits for what, and where, one line a thread."""
+def report(parked: list[Parked], limit_s: float, who_could: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Who waits for what, where, and who could end it: one line a thread."""
     lines = [f"nothing has moved for {limit_s:g} s: every thread waits and every stream is idle"]
     frames = sys._current_frames()
     for p in sorted(parked, key=lambda p: p.thread.name):
         ident = p.thread.ident
         where = _where(frames.get(ident) if ident is not None else None)
         name = "main" if p.thread is threading.main_thread() else p.thread.name
-        lines.append(f"  {name} is in {p.kind} of {p.obj!r}{where}")
+        more = f"; {who_could[name]}" if name in who_could else ""
+        lines.append(f"  {name} is in {p.kind} of {p.obj!r}{where}{more}")
+    if "" in who_could:
+        lines.append(f"  {who_could['']}")
     return "\n".join(lines)
 
 

@@ -22,6 +22,7 @@ import torch
 from ..errors import AsyncError, MixedRuntimes
 from . import host_streams as work
 from . import host_sync as sync
+from . import host_wire as wire
 from .base import Launch
 from .hooks import Hooks
 from .host_capture import Capture
@@ -43,9 +44,9 @@ class _StreamContext:
 
     def __exit__(self, *_: object) -> None:
         if self._stream is not None:
+            self._runtime._local.stream = self._before  # first, since a listener may raise
             if (host := self._runtime.hooks.host) is not None:
                 host("stream.switch", self._before, self._stream)
-            self._runtime._local.stream = self._before
 
 
 class Operation:
@@ -147,8 +148,8 @@ class HostRuntime:
         self._objects[next(self._numbers)] = obj
         return obj
 
-    def Link(self, name: str = "network") -> work.Link:
-        return work.Link(self, name)
+    def Link(self, name: str = "network") -> wire.Link:
+        return wire.Link(self, name)
 
     def graph(self, name: str | None = None) -> Graph:
         """A graph to capture work into, and to replay; see ``host_graph``."""
@@ -224,8 +225,8 @@ class HostRuntime:
         writes: Iterable[Any] = (),
         stream: work.Stream | None = None,
         host_wait: bool = False,
-        sends: work.Flight | None = None,
-        receives: work.Flight | None = None,
+        sends: wire.Flight | None = None,
+        receives: wire.Flight | None = None,
     ) -> None:
         """Queue ``fn(*args)`` on ``stream`` (the current one) as one kernel.
 
@@ -247,7 +248,7 @@ class HostRuntime:
             )  # fmt: skip
         if host is not None:
             host("kernel.launch", stream, launch)
-        stream.submit(name, launch, work.run_launch, (fn, args, duration_ns, sends, receives, launch), sends)
+        stream.submit(name, launch, wire.run_launch, (fn, args, duration_ns, sends, receives, launch), sends)
         if host_wait:
             try:
                 marker = work.Marker(stream)

@@ -23,15 +23,14 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import AsyncError, BadArgument, CaptureError
+from ..errors import AsyncError
 from .base import Launch
+from .capture_rules import CaptureRules, named
 
 if TYPE_CHECKING:
     from .captured import CapturedGraph
-    from .host_streams import Event, Flight, Marker, Stream
-
-MODES = ("global", "thread_local", "relaxed")
-"""Who may wait for other streams meanwhile: nobody; any thread but the one that captures; everybody."""
+    from .host_streams import Event, Marker, Stream
+    from .host_wire import Flight
 
 _registry = threading.Lock()  # of the runtimes' captures under way
 
@@ -79,18 +78,13 @@ class Wait(NamedTuple):
 Node = Kernel | Record | Wait
 
 
-class Capture:
+class Capture(CaptureRules):
     """One capture under way: its streams, what they were given, and whether a rule was broken."""
 
     def __init__(self, graph: CapturedGraph, origin: Stream, mode: str) -> None:
-        if mode not in MODES:
-            raise BadArgument(f"capture_error_mode is one of {', '.join(MODES)}, not {mode!r}")
         # the graph by name only: what was noted goes with the graph, without waiting for a garbage collection
-        self.graph, self.origin, self.mode = str(graph), origin, mode
-        self.thread = threading.current_thread()
+        super().__init__(str(graph), origin, mode)
         self.nodes: dict[Stream, list[Node]] = {}
-        self.broken: CaptureError | None = None
-        self.over = False
         # what of each stream comes before a stream's next node, as the number of its kernels
         self._clocks: dict[Stream, dict[Stream, int]] = {}
         self._numbers = itertools.count()
@@ -151,54 +145,7 @@ class Capture:
         if self.over:
             raise self.no_point(event, "wait")
         if marker is not None:
-            where = "outside" if marker.capture is None else f"in the capture of {marker.capture.graph}"
-            raise self.refuse(
-                f"{_name(stream)}, which is captured into {self.graph}, cannot wait for event {_of(event)}: it was "
-                f"recorded {where}, on {_name(marker.stream)}; record it in this capture, or wait before it begins"
-            )
-
-    # ---- what is refused
-
-    def refuse(self, sentence: str) -> CaptureError:
-        """The error to raise; the first one breaks the capture."""
-        error = CaptureError(sentence)
-        self.broken = self.broken or error
-        return error
-
-    def waits(self, what: str, stream: Stream) -> CaptureError:
-        """``what`` needs the device to have run."""
-        return self.refuse(
-            f"{what} is not possible while {_name(stream)} is captured into {self.graph}: a capture runs nothing, so "
-            "there is nothing to wait for; do it before or after the capture, which capture_end() ends"
-        )
-
-    def random(self, what: str, stream: Stream) -> CaptureError:
-        """``what`` draws random numbers."""
-        return self.refuse(
-            f"the random operation {what} on {_name(stream)} cannot be captured into {self.graph}: its numbers are "
-            "drawn at launch, and every replay would repeat them; draw them before, into a tensor that it reads"
-        )
-
-    def no_point(self, event: Event, what: str) -> CaptureError:
-        """``event`` was recorded in this capture and is asked for a time."""
-        sentence = (
-            f"event {_of(event)} was recorded in the capture of {self.graph}: it is an edge of the graph, not a point "
-            f"in time, so {what} has nothing to go by; record it again outside the capture"
-        )
-        return CaptureError(sentence) if self.over else self.refuse(sentence)
-
-    def check_may_wait(self, what: str, stream: Stream | None) -> None:
-        """Refuse ``what``, on a stream or on an event, as far as this capture forbids it."""
-        on = f" on {_name(stream)}" if stream is not None else ""
-        thread = threading.current_thread()
-        if stream is not None and stream.capture is self:
-            raise self.waits(what, stream)
-        if self.mode == "global" or (self.mode == "thread_local" and thread is self.thread):
-            raise self.refuse(
-                f"{what}{on}, in thread {thread.name!r}, is not possible while {_name(self.origin)} is captured into "
-                f'{self.graph} with capture_error_mode="{self.mode}": do it before or after the capture, which '
-                'capture_end() ends, or from another thread with "thread_local"'
-            )
+            raise self.wait_from_outside(stream, event, marker)
 
     # ---- the end
 
@@ -223,22 +170,10 @@ class Capture:
         joined = self._clocks[self.origin]
         forked = [s for s in self.nodes if joined.get(s, -1) < self._clocks[s][s]]
         if forked:
-            names = " and ".join(_name(stream) for stream in forked)
-            return (
-                f"unjoined: {names} was forked into the capture of {self.graph} and never joined back; let "
-                f"{_name(self.origin)} wait for an event recorded there before the capture ends"
-            )
+            return self.unjoined(" and ".join(named(stream) for stream in forked))
         kernels = [n for nodes in self.nodes.values() for n in nodes if isinstance(n, Kernel)]
         sent = {kernel.sends for kernel in kernels}
         for kernel in kernels:
             if kernel.receives is not None and kernel.receives not in sent:
                 return f"the launch {kernel.name} receives a flight that was sent outside the capture of {self.graph}"
         return None
-
-
-def _name(stream: Stream) -> str:
-    return f"stream {stream.name or 'unnamed'}"
-
-
-def _of(event: Event) -> str:
-    return event.name or "unnamed"

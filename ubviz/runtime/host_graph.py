@@ -24,7 +24,8 @@ from ..errors import CaptureError
 from .base import Launch
 from .captured import CapturedGraph
 from .host_capture import Edge, Kernel, Node, Record
-from .host_streams import Flight, Marker, Stream, run_launch
+from .host_streams import Marker, Stream
+from .host_wire import Flight, run_launch
 
 if TYPE_CHECKING:
     from .host import HostRuntime
@@ -75,7 +76,7 @@ class Replay:
             if isinstance(node, Record):
                 self._markers[node.edge] = Marker(node.edge.stream)
             elif isinstance(node, Kernel) and (sent := node.sends) is not None:
-                self._flights[sent] = Flight(sent.link, sent.duration_ns, sent.nbytes)
+                self._flights[sent] = sent.again()
 
     # ---- the workers' side; none of these raises
 

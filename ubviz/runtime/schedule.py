@@ -29,6 +29,12 @@ SYNC = frozenset({
 """Operations by which threads wait for each other. A look at a flag is none: add ``"host_event.is_set"`` for programs
 that decide by one without holding a turn."""
 
+LOOK = "host_event.look"
+"""What ``threading.Event.wait`` does first: it looks at the flag and, where that is down, falls asleep. The next
+``set`` wakes who sleeps, even if the flag is down again by then; who has not looked yet finds it down. Without this
+kind among the visible ones a thread looks as soon as it comes to a wait. That is all the same where a flag is put
+down by none but the thread that waits for it, since that one cannot do so while it waits: as in the ring."""
+
 ALL = SYNC | {
     "host_event.is_set", "kernel.launch", "event.record", "event.wait", "query", "host.wait", "graph.replay",
 }  # fmt: skip
@@ -64,7 +70,8 @@ class Oracle(Protocol):
 
     ``visible`` are the kinds of operation that it is asked about (``SYNC`` or ``ALL``). ``choose`` gets those who
     can go on, by number of thread, and returns an index into them; it may look at ``runtime.blocked()``, the
-    threads that cannot. It may raise: the run is then dropped, and ``choose``'s error comes out of main.
+    threads that cannot. It may raise: the run is then dropped, and ``choose``'s error comes out of main. An oracle
+    that has a ``stuck()`` is told when nobody can go on, while all still stand where they wait.
     """
 
     visible: frozenset[str]
@@ -127,21 +134,35 @@ class Replay:
         return numbers.index(wanted)
 
 
-def written(threads: Iterable[int]) -> str:
-    """A schedule as a short string: runs of one thread as ``3x5``, joined by dots."""
+_LOOKS = "look:"
+
+
+def written(threads: Iterable[int], looks: bool = False) -> str:
+    """A schedule as a short string: runs of one thread as ``3x5``, joined by dots; it tells whether ``LOOK`` is a step.
+
+    >>> written([1, 0, 0], looks=True)
+    'look:1.0x2'
+    """
     runs: list[list[int]] = []
     for thread in threads:
         if runs and runs[-1][0] == thread:
             runs[-1][1] += 1
         else:
             runs.append([thread, 1])
-    return ".".join(f"{thread}x{count}" if count > 1 else str(thread) for thread, count in runs)
+    steps = ".".join(f"{thread}x{count}" if count > 1 else str(thread) for thread, count in runs)
+    return _LOOKS + steps if looks else steps
+
+
+def looks_in(text: str) -> bool:
+    """Whether in a written schedule to look at a flag is a step of its own (``LOOK``)."""
+    return text.startswith(_LOOKS)
 
 
 def read_schedule(text: str) -> tuple[int, ...]:
     """The thread numbers of a schedule that ``written`` wrote."""
     threads: list[int] = []
-    for at, part in enumerate(text.split(".") if text else []):
+    steps = text.removeprefix(_LOOKS)
+    for at, part in enumerate(steps.split(".") if steps else []):
         thread, _, count = part.partition("x")
         if not thread.isdecimal() or not (count or "1").isdecimal():
             raise BadArgument(f"part {at + 1} of the schedule, {part!r}, is no thread number like 2 or 2x14")
@@ -151,7 +172,7 @@ def read_schedule(text: str) -> tuple[int, ...]:
 
 _COMMUTE = {
     ("set", "set"), ("wait", "wait"), ("clear", "clear"), ("is_set", "is_set"), ("is_set", "wait"),
-    ("wait", "is_set"), ("r", "r"), ("release", "release"),
+    ("wait", "is_set"), ("look", "look"), ("look", "is_set"), ("is_set", "look"), ("r", "r"), ("release", "release"),
 }  # fmt: skip
 _BARRIER = ("arrive", "release")
 

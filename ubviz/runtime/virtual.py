@@ -24,11 +24,12 @@ from . import virtual_sync as sync
 from .base import Launch
 from .hooks import Hooks
 from .host_capture import Capture
-from .schedule import AtRandom, Choice, Oracle, Replay, read_schedule, written
+from .schedule import LOOK, SYNC, AtRandom, Choice, Oracle, Replay, looks_in, read_schedule, written
 from .virtual_baton import Baton, Runner
 from .virtual_buffers import Buffers, nbytes_of
 from .virtual_costs import TIMES, costs_of
 from .virtual_graph import Graph
+from .virtual_parking import Parking
 from .virtual_work import Operation, launch
 
 
@@ -61,6 +62,7 @@ class VirtualRuntime:
         self.buffer_numbers = Buffers(self)
         self.baton.tell_freed = self.buffer_numbers.tell_freed
         self.captures: tuple[Capture, ...] = ()
+        self.contested = False  # a thread put down a flag for which another one waits: see ``LOOK``
         self.unreported: dict[AsyncError, None] = {}
         self._streams: dict[int, weakref.ref[work.Stream]] = {}
         self._objects: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
@@ -87,7 +89,7 @@ class VirtualRuntime:
     @property
     def schedule(self) -> str:
         """The string that plays this run again."""
-        return written(self.baton.steps)
+        return written(self.baton.steps, LOOK in self.baton.visible)
 
     @property
     def deadlock(self) -> Deadlock | None:
@@ -97,6 +99,10 @@ class VirtualRuntime:
     def blocked(self) -> list[Choice]:
         """The pending operations that cannot be carried out now."""
         return self.baton.pending(able=False)
+
+    def keeps(self, error: BaseException) -> bool:
+        """Whether what a thread raised is kept by somebody, and not for ``threading.excepthook``."""
+        return False
 
     def rest(self) -> None:
         """Let the other threads go on until none of them can."""
@@ -339,41 +345,6 @@ class VirtualRuntime:
         return f"<virtual runtime with {len(self.streams())} streams>"
 
 
-class Parking:
-    """Who waits for what."""
-
-    def __init__(self, baton: Baton) -> None:
-        self._baton = baton
-
-    @property
-    def waiting(self) -> dict[int, Parked]:
-        """By the identifiers of the threads."""
-        return {
-            r.ident or 0: Parked(r)
-            for r in self._baton.runners
-            if r.pending is not None and r.pending.ready_ns(r) is None
-        }
-
-    def interrupt(self, report: str) -> None:
-        """End every wait that cannot end by itself with ``Deadlock(report)``."""
-        waiting = [r for r in self._baton.runners if r.pending is not None]
-        self._baton.stall(waiting, Deadlock(report))
-
-    def resume(self) -> None:
-        """Waits to come have not been interrupted."""
-
-
-class Parked:
-    """A thread that waits: for what kind of thing, which one, since when, and whether a time-out ends it."""
-
-    def __init__(self, runner: Runner) -> None:
-        assert runner.pending is not None
-        kind = runner.pending.kind
-        self.thread, self.obj, self.since_ns = runner.thread, runner.pending.obj, runner.since_ns
-        self.kind = "barrier.arrive" if kind == "barrier.release" else kind
-        self.timed = runner.deadline_ns is not None
-
-
 class _Drains:
     """A device context without PyTorch: leaving it waits for all streams."""
 
@@ -392,7 +363,7 @@ def _oracle(seed: int | None, schedule: Oracle | str | None) -> Oracle | None:
     if seed is not None and schedule is not None:
         raise BadArgument("a run has a seed or a schedule, not both")
     if isinstance(schedule, str):
-        return Replay(read_schedule(schedule))
+        return Replay(read_schedule(schedule), SYNC | {LOOK} if looks_in(schedule) else SYNC)
     return AtRandom(seed) if seed is not None else schedule
 
 

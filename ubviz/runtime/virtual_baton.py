@@ -107,6 +107,11 @@ class Baton:
         self._alarm: BaseException | None = None
         self._rest = Rest("thread.rest", None)
 
+    @property
+    def started(self) -> int:
+        """How many threads there have been, main included."""
+        return self._count
+
     # ---- points
 
     def me(self) -> Runner:
@@ -263,6 +268,8 @@ class Baton:
         error = Deadlock(report(waiting))
         error.waiting = tuple(self.pending(able=False))
         self.deadlock = self.deadlock or error
+        if (told := getattr(self.oracle, "stuck", None)) is not None:
+            told()
         self.stall(waiting, error)
         return self._next()
 

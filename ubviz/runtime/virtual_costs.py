@@ -43,6 +43,12 @@ class Costs:
     operations: Mapping[Key, int] = field(default_factory=dict)
     launch_ns: int = 8_000  # the thread's time for one launch
     launches: Mapping[str, int] = field(default_factory=dict)  # the same, by operation
+    leads: Mapping[str, int] = field(
+        default_factory=dict
+    )  # of that, what comes before the device hears of it
+    before: Mapping[str, int] = field(
+        default_factory=dict
+    )  # the thread's time for what it does before an operation
     event_ns: int = 1_000  # set, clear, record, wait
     wake_ns: int = 20_000  # from a set to the thread that slept
     barrier_ns: int = 2_000
@@ -50,7 +56,8 @@ class Costs:
     model: Callable[[str, str, int | None, int], int] = model
 
     def __post_init__(self) -> None:
-        times: list[tuple[object, object]] = [*self.operations.items(), *self.launches.items()]
+        named = (self.operations, self.launches, self.leads, self.before)
+        times: list[tuple[object, object]] = [pair for each in named for pair in each.items()]
         for name, ns in (*times, *((name, getattr(self, name)) for name in TIMES)):
             if not isinstance(ns, int) or isinstance(ns, bool) or ns < 0:
                 raise BadArgument(

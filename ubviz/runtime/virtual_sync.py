@@ -1,7 +1,8 @@
 """Threads, host events and barriers of the virtual runtime: as ``threading``'s, on a baton and in virtual time.
 
 What each operation takes is in ``Costs``. A wait that has to sleep goes on ``wake_ns`` after what it waited for. As
-in ``threading.Event.wait``, who sleeps when an event is set wakes, even if the flag is down again by then.
+in ``threading.Event.wait``, who sleeps when an event is set wakes, even if the flag is down again by then; who has
+not looked by then may find it down (``LOOK`` in ``schedule``).
 
 Not here: that waking takes different times, and that an operating system lets threads run in between.
 """
@@ -13,11 +14,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadArgument, Stalled
-from .schedule import Dropped, ObjectId, Touch
+from .schedule import LOOK, Dropped, ObjectId, Touch
 from .virtual_baton import Pending, Runner
 
 if TYPE_CHECKING:
     from .virtual import VirtualRuntime
+
+
+Numbers = set[int]  # of threads; a host event's ``set`` hides the builtin in its class
 
 
 def object_id(runtime: VirtualRuntime) -> ObjectId:
@@ -49,14 +53,16 @@ class HostEvent:
         self.set_ns = 0
         self._last: str | None = None  # who set it last
         self._sleeping: list[Runner] = []
+        self._waits: Numbers = set()  # who ever waited here
+        self._clears: Numbers = set()  # who ever put the flag down
         self.id = object_id(runtime)
         # what is pending is made anew each time: kept here it would be a cycle, and freed by chance
-        self._set, self._clear, self._look, self._wait = (
-            (Touch(self.id, how),) for how in ("set", "clear", "is_set", "wait")
+        self._set, self._clear, self._is_set, self._look, self._wait = (
+            (Touch(self.id, how),) for how in ("set", "clear", "is_set", "look", "wait")
         )
 
     def is_set(self) -> bool:
-        self._baton.point(Pending("host_event.is_set", self, self._look))
+        self._baton.point(Pending("host_event.is_set", self, self._is_set))
         return self._flag
 
     def set(self) -> None:
@@ -72,6 +78,7 @@ class HostEvent:
         self._sleeping.clear()
 
     def clear(self) -> None:
+        self._by(self._clears, self._waits)
         me = self._baton.point(Pending("host_event.clear", self, self._clear))
         if (host := self.hooks.host) is not None:
             host("host_event.clear", self, self._flag)
@@ -79,14 +86,19 @@ class HostEvent:
         self._flag = False
 
     def wait(self, timeout: float | None = None) -> bool:
-        me = self._baton.me()
+        self._by(self._waits, self._clears)
+        looks = LOOK in self._baton.visible
+        me = self._baton.point(Pending(LOOK, self, self._look)) if looks else self._baton.me()
         if (host := self.hooks.host) is not None:
             host("host_event.wait", self, None)
-        woke, how = False, None
-        if not self._flag:
+        woke, how = looks and self._flag, None
+        if woke:
+            me.clock_ns = max(me.clock_ns, self.set_ns)
+        elif not self._flag:
             self._sleeping.append(me)
         try:
-            woke = self._baton.wait(_Awake("host_event.wait", self, self._wait), timeout)
+            if not woke:  # who sleeps and has been woken goes on whatever becomes of the flag
+                woke = self._baton.wait(_Awake("host_event.wait", self, () if looks else self._wait), timeout)
         except Stalled:
             how = "interrupted"
             raise
@@ -99,6 +111,13 @@ class HostEvent:
         if woke:
             me.clock_ns += self._costs.event_ns
         return woke
+
+    def _by(self, these: Numbers, those: Numbers) -> None:
+        """Note who comes here; tell when one thread puts down a flag for which another one waits."""
+        me = self._baton.current.number
+        these.add(me)
+        if those and those != {me}:
+            self.runtime.contested = True
 
     @property
     def waiting(self) -> int:
@@ -300,9 +319,10 @@ class Thread(threading.Thread):
                 entered = True
                 target(*args)
         except BaseException as error:
-            if entered or self._failed is None or isinstance(error, Dropped):
+            if not entered and self._failed is not None and not isinstance(error, Dropped):
+                self._failed(error)
+            elif not self._runtime.keeps(error):
                 raise
-            self._failed(error)
         finally:
             del target, args
             if self._runtime.baton.freed:

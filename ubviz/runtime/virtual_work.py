@@ -59,6 +59,7 @@ class Operation:
             me.op.has_others()
         self._outer, me.op = me.op, self
         self._launched, self.seen = False, None
+        me.clock_ns += rt.costs.before.get(self.name, 0)
         if (host := rt.hooks.host) is not None:
             host("op.begin", self, None)
         return self
@@ -105,6 +106,8 @@ def submit(
 ) -> None:  # fmt: skip
     """Launch ``work`` on ``stream``: a point, then the announcement, then the thread's time, then the kernel."""
     me = rt.baton.point(Pending("kernel.launch", stream, stream.touches))
+    lead_ns = rt.costs.leads.get(launch.name, 0)
+    me.clock_ns += lead_ns
     host, capture = rt.hooks.host, stream.capture
     told = host is not None or rt.hooks.device is not None or capture is not None
     if told:
@@ -112,10 +115,9 @@ def submit(
         launch.node = None if capture is None else capture.number()
     if host is not None:
         host("kernel.launch", stream, launch)
-    launch_ns = rt.costs.launches.get(launch.name, rt.costs.launch_ns)
-    begin_ns = me.clock_ns + min(
-        launch_ns, rt.costs.launch_ns
-    )  # the device begins before the last of it is launched
+    launch_ns = max(0, rt.costs.launches.get(launch.name, rt.costs.launch_ns) - lead_ns)
+    # the device begins before the last of it is launched
+    begin_ns = me.clock_ns + min(launch_ns, rt.costs.launch_ns)
     me.clock_ns += launch_ns
     if capture is not None:
         capture.kernel(stream, launch.name, launch, stream.kernel, work, launch.sends)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from .dbo import (
     dbo_yield_and_switch_from_compute_to_comm,
 )
 from .forward_context import (
+    BatchDescriptor,
     CUDAGraphMode,
     ForwardContext,
     get_forward_context,
@@ -28,6 +29,7 @@ from .slices import UBatchSlice, is_last_ubatch_empty, maybe_create_ubatch_slice
 from .wrapper import UBatchWrapper, merge_outputs
 
 __all__ = [
+    "BatchDescriptor",
     "CUDAGraphMode",
     "CommonAttentionMetadata",
     "ForwardContext",

@@ -13,17 +13,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import ProtocolError, SlicingError
 
 
 class CUDAGraphMode(Enum):
-    """How a forward pass is launched."""
+    """How a forward pass is launched; of the numbers that ranks vote for, the least holds for all."""
 
-    NONE = "none"  # eager
-    PIECEWISE = "piecewise"  # graphs between attention layers; eager as far as microbatches are concerned
-    FULL = "full"  # one graph of the whole pass
+    NONE = 0  # eager
+    PIECEWISE = 1  # graphs between attention layers; eager as far as microbatches are concerned
+    FULL = 2  # one graph of the whole pass
+
+
+class BatchDescriptor(NamedTuple):
+    """What a whole batch's graph is chosen by."""
+
+    num_tokens: int  # with padding
+    uniform: bool = False  # every request runs one token: a decode
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class ForwardContext:
     slot_mapping: Any = None
     ubatch_slices: Any = None
     cudagraph_runtime_mode: CUDAGraphMode = CUDAGraphMode.NONE
-    batch_descriptor: Any = None
+    batch_descriptor: BatchDescriptor | None = None
     dp_metadata: Any = None
     ubatch: int | None = None
     step: int | None = None

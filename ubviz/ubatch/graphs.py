@@ -84,7 +84,7 @@ def tokens_of(context: ForwardContext, inputs: dict[str, Any]) -> int:
     if context.ubatch_slices is not None:
         return sum(part.num_tokens for part in context.ubatch_slices)
     if context.batch_descriptor is not None:
-        return int(context.batch_descriptor.num_tokens)
+        return context.batch_descriptor.num_tokens
     rows = [len(value) for value in inputs.values() if getattr(value, "shape", ())]
     if not rows:
         raise CaptureError("a call without tensors, slices or a batch descriptor has no number of tokens")
