@@ -15,17 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ubviz.analysis import analyze
-    from ubviz.exploration import Scheduler, demo, explore
+    from ubviz.exploration import demo, explore
     from ubviz.exploration.costs import costs_from
+    from ubviz.play import Scheduler
+    from ubviz.play.lab import Lab
     from ubviz.recording import record
     from ubviz.runtime import get_runtime
     from ubviz.trace import Trace, example, load
-    from ubviz.view import Timeline, before_after, picture
+    from ubviz.view import Stepper, Timeline, before_after, picture
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Lab",
     "Scheduler",
+    "Stepper",
     "Timeline",
     "Trace",
     "__version__",
@@ -51,11 +55,13 @@ _PUBLIC = {
     "analyze": "ubviz.analysis:analyze",
     "picture": "ubviz.view:picture",
     "Timeline": "ubviz.view:Timeline",
+    "Stepper": "ubviz.view:Stepper",
     "before_after": "ubviz.view:before_after",
     "demo": "ubviz.exploration:demo",
     "costs_from": "ubviz.exploration.costs:costs_from",
     "explore": "ubviz.exploration:explore",
-    "Scheduler": "ubviz.exploration:Scheduler",
+    "Scheduler": "ubviz.play:Scheduler",
+    "Lab": "ubviz.play.lab:Lab",
 }
 
 

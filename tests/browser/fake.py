@@ -9,12 +9,14 @@ from typing import Any
 from tests.browser.watched import Watched
 from ubviz.trace import Trace
 from ubviz.view.payload import Payload, store
+from ubviz.view.widget import code
 
 HERE = Path(__file__).parent
 STATIC = Path(store.__file__).parents[2] / "static"
 
 TRAITS = {
-    "cursor": None, "selection": [], "hovered": None, "theme": "auto", "order": "wall", "_problem": "",
+    "cursor": None, "selection": [], "hovered": None, "theme": "auto", "order": "wall", "query": "", "area": None,
+    "measure": None, "pinned": [], "hidden": [], "_problem": "",
 }  # fmt: skip
 
 
@@ -33,7 +35,7 @@ class Fake(Watched):
         """A kernel with a timeline of this trace. ``small_head``: tracks are asked for, as those of a long one."""
         payload = Payload(trace, label="Timeline of a test")
         payload_head = head_without_tracks(payload) if small_head else payload.head()
-        blocks = {key: text_of(payload.block(key)) for key in payload.keys()}
+        blocks = {key: text_of(payload.block(key)) for key in payload.keys()} | {"code:tools": text_of(code("tools"))}
         state = TRAITS | {"view_range": list(payload.index["home"])} | traits
         css = (STATIC / "widget.css").read_text(encoding="utf-8")
         shell = (

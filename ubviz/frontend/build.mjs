@@ -10,6 +10,19 @@ import { build } from "esbuild";
 
 const MOST_BYTES = 100_000; // a script travels with every view, and is saved with it
 
+// Properties of our own objects that are named often: shorter in what is shipped. None of them may be in the DOM, in a
+// message of the kernel, a trait or a dataset, and none may be looked up by a string.
+const SHORTENED = [
+  "axis", "betweenStreams", "betweenThreads", "chunk", "chunks", "closeDetails", "colour", "crowded", "details",
+  "dotted", "element", "entering", "filled", "fromLane", "fromRow", "fromTable", "gapped", "goTo", "goToTime",
+  "gutter", "half", "holder", "itemAt", "layout", "leastRound", "longest", "moment", "openDetails", "palette",
+  "primary", "request", "room", "rounded", "rulerY", "scene", "shell", "shortOf", "snap", "spec", "stripes",
+  "takeMark", "thin", "titles", "toLane", "toRow", "toTable", "track", "wide",
+];
+
+// The same short name in every script: the tools come later and use the timeline's own objects.
+const SHORT = Object.fromEntries(SHORTENED.map((name, i) => [name, `$${i.toString(36)}`]));
+
 const here = dirname(fileURLToPath(import.meta.url));
 const shipped = join(here, "../static");
 const [argument] = process.argv.slice(2);
@@ -37,6 +50,10 @@ const { outputFiles, metafile } = await build({
   platform: "browser",
   target: ["es2022"],
   minify: true,
+  mangleProps: new RegExp(`^(${SHORTENED.join("|")})$`),
+  mangleCache: SHORT,
+  // The same in every script: the tools work on the timeline's objects.
+  mangleCache: Object.fromEntries(SHORTENED.map((name, i) => [name, `$${i.toString(36)}`])),
   charset: "ascii",
   legalComments: "none",
   sourcemap: false,

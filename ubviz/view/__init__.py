@@ -2,6 +2,7 @@
 
 from .pair import before_after
 from .picture import Picture, picture
+from .stepper import Stepper
 from .timeline import Timeline
 
-__all__ = ["Picture", "Timeline", "before_after", "picture"]
+__all__ = ["Picture", "Stepper", "Timeline", "before_after", "picture"]

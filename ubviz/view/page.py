@@ -46,8 +46,10 @@ const newModel = (view) => {
     _head: bytes(text("ubviz-head-" + view)) };
   const listeners = new Map();
   const fire = (event, ...args) => [...(listeners.get(event) ?? [])].forEach((listener) => listener(...args));
+  // a block that is still being read has nothing behind it yet
+  const isWhole = (element) => element && (element.nextSibling || document.readyState !== "loading");
   const answer = async (key) => {
-    if (!find(key)) await whole; // the rest of the file is still being read
+    if (!isWhole(find(key))) await whole;
     const element = find(key);
     if (element) fire("msg:custom", { blocks: [[key, 0, 1]] }, [bytes(element.textContent)]);
     else fire("msg:custom", { refused: [[key, "this file does not hold " + key]] }, []);

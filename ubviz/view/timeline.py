@@ -1,6 +1,7 @@
 """The interactive timeline of a recording: a widget for notebooks, and a file of its own.
 
-Only small state is synced, both ways: ``view_range``, ``cursor``, ``selection``, ``hovered``, ``theme``, ``order``.
+Only small state is synced, both ways: ``view_range``, ``cursor``, ``selection``, ``hovered``, ``theme``, ``order``,
+and what tools mark: ``query``, ``area``, ``measure``, ``pinned``, ``hidden``.
 Data is asked for by the page, block by block (see ``ubviz.view.payload``). A notebook that is shown without a
 kernel, or where no script runs, has the still picture.
 """
@@ -17,6 +18,7 @@ import traitlets as t
 from ..errors import BadArgument
 from ..trace.model import Lane, Trace
 from .fallback import Still, still
+from .marked import Area, as_area, as_lanes, as_measure, measured
 from .paint.frame import frame_of, last_complete_step
 from .paint.numbers import in_words, numbers_of_step, numbers_of_window
 from .palette import theme_of
@@ -47,11 +49,25 @@ class Timeline(View):
     lanes: which, by role ("compute") or number. title: a heading. Raises BadArgument when an argument cannot be used.
 
     Traits: ``view_range`` (start_ns, end_ns); ``cursor`` in nanoseconds or None; ``selection``, rows as
-    ``("spans", 12)``; ``hovered``, one such row or None; ``theme``; ``order``. Times are those of the recording.
+    ``("spans", 12)``; ``hovered``, one such row or None; ``theme``; ``order``; ``query``, what is searched for;
+    ``area``, ``(start_ns, end_ns, lanes)`` whose spans ``measured()`` gives; ``measure``, the two ends of the ruler;
+    ``pinned`` and ``hidden``, lanes by role or number. Times are those of the recording.
     """
 
     SCRIPT = "widget"
-    STATE = ("view_range", "cursor", "selection", "theme", "order")
+    CODE = ("tools",)
+    STATE = (
+        "view_range",
+        "cursor",
+        "selection",
+        "theme",
+        "order",
+        "query",
+        "area",
+        "measure",
+        "pinned",
+        "hidden",
+    )
     _esm = STATIC / "widget.js"
     _css = STATIC / "widget.css"
 
@@ -60,6 +76,11 @@ class Timeline(View):
     selection = Checked(()).tag(sync=True)
     hovered = Checked(None).tag(sync=True)
     order = Checked("wall").tag(sync=True)
+    query = Checked("").tag(sync=True)
+    area = Checked(None).tag(sync=True)
+    measure = Checked(None).tag(sync=True)
+    pinned = Checked(()).tag(sync=True)
+    hidden = Checked(()).tag(sync=True)
     _store: Payload
 
     def __init__(
@@ -143,6 +164,24 @@ class Timeline(View):
             raise BadArgument(f'order must be "wall" or "logical", not {proposal["value"]!r}')
         return str(proposal["value"])
 
+    @t.validate("query")
+    def _valid_query(self, proposal: Any) -> str:
+        if not isinstance(proposal["value"], str):
+            raise BadArgument(f"query is the text that is searched for, not {proposal['value']!r}")
+        return proposal["value"]
+
+    @t.validate("area")
+    def _valid_area(self, proposal: Any) -> Area | None:
+        return as_area(self._trace, proposal["value"])
+
+    @t.validate("measure")
+    def _valid_measure(self, proposal: Any) -> tuple[int, int] | None:
+        return as_measure(proposal["value"])
+
+    @t.validate("pinned", "hidden")
+    def _valid_lanes(self, proposal: Any) -> tuple[int, ...]:
+        return as_lanes(self._trace, proposal["trait"].name, proposal["value"])
+
     def _valid_row(self, who: str, row: Any) -> Row:
         try:
             table, number = row
@@ -189,6 +228,13 @@ class Timeline(View):
             empty.insert(0, "table", "")
             return empty
         return found[0] if len(found) == 1 else pd.concat(found)
+
+    def measured(self) -> pd.DataFrame:
+        """The spans that touch ``area``, as a DataFrame; of ``duration_ns``, ``inside_ns`` lies within it.
+
+        >>> timeline.measured().groupby("name").duration_ns.agg(["count", "sum", "mean"])  # doctest: +SKIP
+        """
+        return measured(self._trace, self.area)
 
     def select(self, frame: pd.DataFrame) -> None:
         """Select the rows of a DataFrame (from ``trace.to_pandas`` or ``selected()``), and bring them into view.

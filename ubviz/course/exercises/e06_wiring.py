@@ -27,7 +27,7 @@ def judge(wiring: Callable[[int], Any]) -> Verdict:
         parties, kick, signals = said
         program = ring(n, parties, kick, tuple(signals))
         mode = {"mode": "sleep"} if n <= EXPLORED else {"mode": "random", "limit": 50}
-        tried = explore(program, **mode, check=False)  # type: ignore[arg-type]
+        tried = explore(program, **mode, check=False)
         errors = [found for found in tried.findings if found.severity == "error"]
         if errors:
             return wrong(f"With {n} microbatches: {errors[0].sentence}.", yours=said, replay=errors[0].replay)
@@ -39,7 +39,7 @@ def judge(wiring: Callable[[int], Any]) -> Verdict:
 def _problem(said: Any, n: int) -> str:
     if not isinstance(said, tuple) or len(said) != 3 or not isinstance(said[0], int):
         return "the answer gives three things: parties, kick, and a list of n numbers."
-    parties, kick, signals = said
+    _, kick, signals = said
     if not isinstance(signals, (list, tuple)) or len(signals) != n or kick not in range(n):
         return f"the answer names {n} microbatches to signal, and one to kick, all from 0 to {n - 1}."
     if any(signal not in range(n) for signal in signals):

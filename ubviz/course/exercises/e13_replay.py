@@ -27,7 +27,7 @@ WORDS = {
 def counts() -> tuple[dict[str, int], dict[str, int]]:
     """How often each happens in the step that captures, and in one that replays; measured, once."""
     trace = forward_passes("ll", passes=2, full=True)
-    first, second = ({name: 0 for name in COUNTED} for _ in range(2))
+    first, second = (dict.fromkeys(COUNTED, 0) for _ in range(2))
     for event in trace.events:
         into = first if event.step == trace.steps[0] else second
         for name, kind in COUNTED.items():

@@ -59,10 +59,10 @@ EXERCISE = Exercise(
     "Name what is broken in the five recordings.",
     (
         "Ask ubviz.analyze(trace).findings first: it names threads, objects and lines. Then look at the timeline.",
-        "Two hang or lose something for ever; two end, with a wrong order on the device or in who is awake; one ends with "
-        "the metadata of the wrong microbatch.",
-        "A hangs after its peer has left; B has a race; C works in the wrong forward context; D loses what a hook should "
-        "have received; E has two threads awake.",
+        "Two hang or lose something for ever; two end, with a wrong order on the device or in who is awake; one ends "
+        "with the metadata of the wrong microbatch.",
+        "A hangs after its peer has left; B has a race; C works in the wrong forward context; D loses what a hook "
+        "should have received; E has two threads awake.",
     ),
     judge,
     gallery,

@@ -2,7 +2,8 @@
 
 A block is made when it is asked for: columns of tracks (``bars:3:0``), arrows (``flows:0:0``), names and what is
 drawn over all lanes (``facts``), logical order (``logical``), the full rows that a click shows (``rows:spans:12``),
-the text of functions (``sources``), the line of numbers of a step (``numbers:4``). Every block is deflated. What the
+the text of functions (``sources``), the line of numbers of a step (``numbers:4``), and what tools ask of the analysis
+(``answers``). Every block is deflated. What the
 page gets at once, with the index, is the head: all tracks where they are small.
 
 Whole columns go to the page, which finds its own level of detail in them: a kernel that runs a cell answers nothing,
@@ -18,6 +19,8 @@ from ...errors import BadArgument
 from ...trace.model import Lane, Trace
 from ..paint.frame import chosen_lanes, extent, last_complete_step
 from ..paint.numbers import in_words, numbers_of_step
+from .answers import Answers
+from .bands import bands_of
 from .bars import STYLES, Spans, bars_of, ubatch_of
 from .blocks import encode, head_of
 from .facts import gates_of, layers_of, steps_of
@@ -60,7 +63,7 @@ class Payload:
         self.trace = trace
         self.lanes: tuple[Lane, ...] = chosen_lanes(trace, lanes)
         self.place = {lane.id: place for place, lane in enumerate(self.lanes)}
-        self._rows = Rows(trace)
+        self._rows, self._answers = Rows(trace), Answers(trace, self.place)
         names = Names()
         self._parts: dict[str, Part] = {}
         tracks, subs, kinds = self._tracks(names)
@@ -82,12 +85,20 @@ class Payload:
             "styles": STYLES, "kinds": kinds, "flow_kinds": flow_kinds, "tracks": tracks,
             "flows": [part.spec for part in flows], "logical": len(trace.events) > 0,
             "rows": {"spans": len(trace.spans), "events": len(trace.events)}, "row_part": ROW_PART,
-            "steps": steps_of(trace),
+            "steps": steps_of(trace), "answers": self._answers.all_at_hand,
+            "graphs": bool(trace.meta.get("graphs")), "bands": bands_of(trace, self.lanes),
         }  # fmt: skip
 
     def _lane(self, lane: Lane, subs: int) -> dict[str, Any]:
         ubatch = ubatch_of(lane) if lane.group == "threads" else None
-        return {"name": lane.role, "group": lane.group, "rank": lane.rank, "ubatch": ubatch, "subs": subs}
+        return {
+            "id": lane.id,
+            "name": lane.role,
+            "group": lane.group,
+            "rank": lane.rank,
+            "ubatch": ubatch,
+            "subs": subs,
+        }
 
     def _tracks(self, names: Names) -> tuple[list[dict[str, Any]], dict[int, int], list[str]]:
         spans, moments = Spans(self.trace, names), Moments(self.trace, names)
@@ -131,6 +142,7 @@ class Payload:
             "rows": lambda which: encode(self._rows.block(which)),
             "sources": lambda _: encode(self.trace.meta.get("sources", [])),
             "numbers": self._numbers,
+            **{kind: _encoded(make) for kind, make in self._answers.makers().items()},
         }
 
     def _numbers(self, which: str) -> bytes:
@@ -138,7 +150,7 @@ class Payload:
         if which and which not in known:
             raise BadArgument(f"this recording has no step {which!r}")
         step = known.get(which)
-        first, rest = in_words(numbers_of_step(self.trace, step))
+        first, rest = in_words(numbers_of_step(self._answers.steps[step], step))
         return encode({"first": first, "rest": rest})
 
     def keys(self) -> Iterator[str]:
@@ -151,6 +163,7 @@ class Payload:
         yield from (f"numbers:{step}" for step in self.trace.steps or ("",))
         for table, rows in self.index["rows"].items():
             yield from (f"rows:{table}:{part}" for part in range(-(-rows // ROW_PART)))
+        yield from self._answers.keys()
 
     def keys_outside(self) -> Iterator[str]:
         """The names of the blocks that do not come with the index."""
@@ -164,3 +177,7 @@ class Payload:
     def head(self) -> bytes:
         """The index, and the blocks that come with it."""
         return head_of(self.index, {key: self.block(key) for key in self._first()})
+
+
+def _encoded(make: Callable[[str], Any]) -> Callable[[str], bytes]:
+    return lambda which: encode(make(which))

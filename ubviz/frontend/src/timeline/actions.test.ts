@@ -50,11 +50,13 @@ function view() {
     say: (words: string) => said.push(words),
     clock: null as Range | null,
     items: new Items(),
-    scene: { index, data },
+    scene: { index, data, layout: () => ({ rows: [0, 1, 2].map((lane) => ({ lane })) }) },
     details: { open: false, element: { focus: () => said.push("focus in details") } },
-    keys: { open: false, toggle: () => (made.keys.open = !made.keys.open) },
-    toolbar: { keys: null },
-    shell: { stage: null },
+    tools: {
+      open: false,
+      keys: () => void (made.tools.open = !made.tools.open),
+      escape: () => made.tools.open && !(made.tools.open = false),
+    },
     get range() { return state.view_range as Range; },
     get order() { return state.order as string; },
     get axis() { return clockAxis(new Scale(state.view_range as Range, 0, 1000), index); },
@@ -142,10 +144,10 @@ test("home, everything, and from step to step", () => {
   assert.deepEqual(press(it, "show all").state.view_range, [0, 1000]);
 });
 
-test("escape closes the keys, then the details, then clears selection and cursor", () => {
+test("escape closes the tools, then the details, then clears selection and cursor", () => {
   const it = press(view(), { select: ["spans", 2] }, "keys");
   it.state.cursor = 5;
-  const seen = () => [it.keys.open, it.details.open, selected(it).length, it.state.cursor];
+  const seen = () => [it.tools.open, it.details.open, selected(it).length, it.state.cursor];
   assert.deepEqual(seen(), [true, true, 1, 5]);
   press(it, "escape");
   assert.deepEqual(seen(), [false, true, 1, 5]);

@@ -19,16 +19,18 @@ const PAN = 0.15;
 
 export function perform(view: Timeline, act: Act | { select: Row }): void {
   const { axis, scene } = view;
-  if (act === "keys") return view.keys.toggle(view.toolbar.keys, view.shell.stage);
+  if (act === "keys") return view.tools ? view.tools.keys() : void (view.wanted = act);
   if (act === "escape") return escape(view);
   if (!axis || !scene) return;
   if (typeof act === "object") return select(view, scene.data.item(act.select));
   const at = () => stand(view, axis, scene);
+  const zoom = (factor: number) => view.goTo(go.zoom(axis, factor, anchor(view, axis)));
+  const pan = (share: number) => view.goTo(go.pan(axis, share * (axis.range[1] - axis.range[0])));
   switch (act) {
-    case "zoom in": return view.goTo(go.zoom(axis, ZOOM, anchor(view, axis)));
-    case "zoom out": return view.goTo(go.zoom(axis, 1 / ZOOM, anchor(view, axis)));
-    case "pan left": return view.goTo(go.pan(axis, -PAN * (axis.range[1] - axis.range[0])));
-    case "pan right": return view.goTo(go.pan(axis, PAN * (axis.range[1] - axis.range[0])));
+    case "zoom in": return zoom(ZOOM);
+    case "zoom out": return zoom(1 / ZOOM);
+    case "pan left": return pan(-PAN);
+    case "pan right": return pan(PAN);
     case "home": return view.enter(scene.index.home);
     case "show all":
       view.clock = [scene.index.begin_ns, scene.index.end_ns];
@@ -89,7 +91,7 @@ function stand(view: Timeline, axis: Axis, scene: Scene): Stand {
   const cursor = view.link.get("cursor");
   const at = typeof cursor === "number" ? axis.moment(cursor) : NaN;
   return {
-    data: scene.data, lanes: scene.index.lanes.length, item: view.items.primary, axis,
+    data: scene.data, lanes: scene.layout(view.order).rows.map((row) => row.lane), item: view.items.primary, axis,
     here: at >= a && at <= b ? at : (a + b) / 2, logical: view.order === "logical" ? scene.logical : null,
   };
 }
@@ -137,10 +139,10 @@ function clockAgain(view: Timeline): Range {
   return met ? revealed(back, primary.start, primary.end) : back;
 }
 
-/** Step by step back to a plain picture: the keys, the details, the selection, the cursor. */
+/** Step by step back to a plain picture: the tools, the details, the selection, the cursor. */
 function escape(view: Timeline): void {
-  if (view.keys.open) view.keys.toggle(view.toolbar.keys, view.shell.stage);
-  else if (view.details.open) view.closeDetails();
+  if (view.tools?.escape()) return;
+  if (view.details.open) view.closeDetails();
   else if (view.items.selected.length) view.link.set("selection", []);
   else view.link.set("cursor", null);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { barsOf, flowsOf, gallop, loadsOf, lower, upper } from "./columns";
+import { barsOf, flowsOf, gallop, lower, upper } from "./columns";
 import { flows, packed, spans } from "./samples";
 
 test("gaps become times, and rows are counted from the part's first", () => {
@@ -52,21 +52,6 @@ test("a flow may arrive before it leaves: clocks differ", () => {
   const made = flowsOf(part, bytes);
   assert.deepEqual([...made.to], [5, 31]);
   assert.deepEqual([...made.from], [10, 30]);
-});
-
-test("loads are kept for each style and microbatch", () => {
-  const { part, bytes } = spans("a", [
-    [0, 10, "compute", 0, "linear", 0],
-    [10, 15, "compute", 1, "linear", 1],
-    [20, 27, "compute", 0, "linear", 2],
-  ]);
-  const loads = loadsOf(barsOf(part, bytes));
-  assert.deepEqual(loads.classes, [
-    { style: 3, ubatch: 1 },
-    { style: 3, ubatch: 2 },
-  ]);
-  assert.deepEqual([...loads.before], [0, 0, 10, 0, 10, 5, 17, 5]);
-  assert.deepEqual([...loads.longest], [10]);
 });
 
 test("galloping finds what searching finds, from anywhere and with any guess", () => {

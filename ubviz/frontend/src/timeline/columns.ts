@@ -1,7 +1,8 @@
 /** The binary columns of one part, as typed arrays that can be searched. */
 
+import type { Loads } from "./loads";
 import type { ColumnSpec, Dtype, Part } from "./model";
-import { max, min } from "../base/numbers";
+import { min } from "../base/numbers";
 
 /** Any column; which kind of numbers it holds is the kernel's choice, the smallest that serves. */
 export type Column = Uint8Array | Uint16Array | Uint32Array | Float64Array;
@@ -46,25 +47,9 @@ export interface Flows {
   toRow: Column;
 }
 
-/**
- * How long spans of each class (a style and a microbatch) have lasted before each row: loads by
- * subtraction.
- */
-export interface Loads {
-  classes: { style: number; ubatch: number }[];
-  of: Uint8Array;
-  /** Of row i and class c at i * classes.length + c: what is read together lies together. */
-  before: Uint32Array | Float64Array;
-  /** The longest block of each group of blocks: where that is narrow none need be looked at. */
-  longest: Float64Array;
-}
-
 export const NEW_BLOCK = 128;
 export const STYLE = 127;
 const SIZES: Record<Dtype, number> = { const: 0, u1: 1, u2: 2, u4: 4, f8: 8 };
-const MOST_CLASSES = 16;
-/** Blocks in a group, as a power of two. */
-export const GROUP = 5;
 
 export function barsOf(part: Part, bytes: ArrayBuffer): Bars {
   const column = reader(part, bytes);
@@ -201,51 +186,6 @@ function blocksOf(styles: Uint8Array): Uint32Array {
   for (let i = 0; i < rows; i++) if (!isMarked || i === 0 || styles[i] & NEW_BLOCK) found[count++] = i;
   found[count++] = rows;
   return found.subarray(0, count);
-}
-
-/** Made when they are first needed: a part that is never seen needs none. */
-export function loadsOf(bars: Bars): Loads {
-  if (bars.loads) return bars.loads;
-  const { rows, start, end } = bars;
-  const { classes, of } = classesOf(bars);
-  const n = classes.length;
-  // Spans do not overlap: no sum is more than the part lasts. Half the bytes are half the time to read them.
-  const small = rows === 0 || end[rows - 1] - start[0] < 2 ** 32;
-  const before = new (small ? Uint32Array : Float64Array)((rows + 1) * n);
-  for (let i = 0, at = 0; i < rows; i++) {
-    for (let c = 0; c < n; c++, at++) before[at + n] = before[at];
-    before[at + of[i]] += end[i] - start[i];
-  }
-  return (bars.loads = { classes, of, before, longest: longestOf(bars) });
-}
-
-function classesOf({ rows, style, ubatch }: Bars): Pick<Loads, "classes" | "of"> {
-  const classes: Loads["classes"] = [];
-  const known = new Map<number, number>();
-  const of = new Uint8Array(rows);
-  let last = -1;
-  let number = 0;
-  for (let i = 0; i < rows; i++) {
-    const key = style[i] * 65536 + ubatch[i];
-    if (key !== last) {
-      number = known.get(key) ?? min(classes.length, MOST_CLASSES - 1);
-      const isNew = !known.has(key) && classes.length < MOST_CLASSES;
-      if (isNew) classes.push({ style: style[i], ubatch: ubatch[i] });
-      known.set(key, number);
-      last = key;
-    }
-    of[i] = number;
-  }
-  return { classes, of };
-}
-
-function longestOf({ blocks, start, end }: Bars): Float64Array {
-  const count = blocks.length - 1;
-  const found = new Float64Array((count >> GROUP) + 1);
-  for (let b = 0; b < count; b++) {
-    found[b >> GROUP] = max(found[b >> GROUP], end[blocks[b + 1] - 1] - start[blocks[b]]);
-  }
-  return found;
 }
 
 /** The first place in [from, to) whose value is at least x; `to` where there is none. */

@@ -30,6 +30,9 @@ export interface Front {
 /** Everything but the overlay. Sets the transform for `dpr` itself and fills the background. */
 export { wall as paintWall } from "./draw_wall";
 
+/** Nothing but the background. */
+export { empty as paintEmpty } from "./draw_wall";
+
 /** The same in logical order; of `p.scale` only where the plot ends plays a part. */
 export { order as paintLogical } from "./draw_logical";
 

@@ -21,6 +21,8 @@ type Run = [a: number, b: number];
 interface Block {
   kind: string;
   colour: string;
+  /** The number of its operation's name, and the name once it is asked for. */
+  name: number;
   label: string;
   ubatch: number | null;
   x0: number;
@@ -62,12 +64,12 @@ function blockOf(sheet: Sheet, strip: Strip, wide: Wide): Block {
   const ubatch = bars.ubatch[from] ? bars.ubatch[from] - 1 : null;
   const name = bars.op[from] ? bars.op[from] - 1 : bars.name[from];
   const kind = data.index.styles[bars.style[from]] ?? "other";
-  const label = clean(data.facts.names[name] ?? "");
   const block: Block = {
     kind,
     colour: palette.ubatch(ubatch),
     ubatch,
-    label: kind === "transfer" ? label.replace(/ send$/, "") : label,
+    name,
+    label: "",
     x0: max(scale.x(start), sheet.left),
     x1: min(scale.x(end), sheet.right),
     top: strip.y - strip.row.half,
@@ -268,7 +270,10 @@ interface Setting {
 function paintLabel(sheet: Sheet, block: Block): void {
   const high = block.bottom - block.top;
   const wide = block.x1 - block.x0;
-  if (wide < leastNamed(sheet) || high < SMALL + 1 || !block.label) return;
+  if (wide < leastNamed(sheet) || high < SMALL + 1) return;
+  const label = clean(sheet.p.data.facts.names[block.name] ?? "");
+  block.label = block.kind === "transfer" ? label.replace(/ send$/, "") : label;
+  if (!block.label) return;
   const named = high >= 31 ? namedKernels(sheet, block) : [];
   const [a, b] =
     named.length > 1 || !block.gapped ? [block.x0, block.x1] : longest(block.runs);
@@ -356,7 +361,8 @@ function paintLines(
       const grow = min(3, setting.margin - 0.5);
       const half = widths[i] / 2 + grow;
       const high = setting.size * 0.66;
-      sheet.rounded(ground, middle - half, at - high, middle + half, at + high, 2.6);
+      if (sheet.crowded) sheet.rect(ground, middle - half, at - high, 2 * half, 2 * high);
+      else sheet.rounded(ground, middle - half, at - high, middle + half, at + high, RADIUS);
     }
     sheet.text(line, middle, at, setting.font, setting.size, p.palette.on(ground), 0.5);
   });

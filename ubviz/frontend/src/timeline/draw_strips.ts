@@ -3,11 +3,12 @@
  * stretched to the height of its lane. One image for all tracks: what it costs does not grow with the spans.
  */
 
-import { loadsOf, type Bars } from "./columns";
+import type { Bars } from "./columns";
 import { kept } from "../base/kept";
 import { middle, rowOfLane, type LaneRow } from "./layout";
+import { loadsOf, type Loads } from "./loads";
 import { collect, commRuns, LoadRow, opacity, waitRuns } from "./lod";
-import type { Grid, Shade, Shader, Wide } from "./lod";
+import type { Grid, Shader, Wide } from "./lod";
 import { floor, max, min, round } from "../base/numbers";
 import { pixelsFor, type Pixels, type PixelStore } from "../base/pixels";
 import type { Sheet } from "./sheet";
@@ -108,21 +109,30 @@ function stripOf(sheet: Sheet, track: BarTrack, row: LaneRow, work: Work): Strip
   };
 }
 
+const signs = new WeakMap<Loads, string[]>();
+
 /**
  * For the legend: a part that is seen counts with all that is in it, so that the legend stays as one pans.
  */
 function noteSeen(sheet: Sheet, bars: Bars): void {
-  for (const { style, ubatch } of loadsOf(bars).classes) {
-    const name = sheet.p.data.index.styles[style] ?? "other";
-    sheet.seen.add(name);
-    if (name !== "waiting") sheet.seen.add(ubatch ? `ubatch ${ubatch - 1}` : "main");
-  }
+  const { styles } = sheet.p.data.index;
+  const names = kept(signs, loadsOf(bars), () => loadsOf(bars).classes.flatMap(({ style, ubatch }) => {
+    const name = styles[style] ?? "other";
+    return name === "waiting" ? [name] : [name, ubatch ? `ubatch ${ubatch - 1}` : "main"];
+  }));
+  for (const name of names) sheet.seen.add(name);
 }
+
+const shaders = new WeakMap<Palette, WeakMap<readonly string[], Shader>>();
 
 /** The colour of a class of spans seen from afar: pale where it is drawn pale from near. */
 function shaderOf(palette: Palette, styles: readonly string[]): Shader {
-  const known = new Map<number, Shade>();
-  const shadeOf = (style: number, ubatch: number): Shade => {
+  const known = kept(shaders, palette, () => new WeakMap<readonly string[], Shader>());
+  return kept(known, styles, () => newShader(palette, styles));
+}
+
+function newShader(palette: Palette, styles: readonly string[]): Shader {
+  return (style, ubatch) => {
     const name = styles[style];
     if (name === "waiting") return null;
     const share = { device: 0.4, copy: 0.5, other: 0.4, transfer: 0.45 }[name] ?? 1;
@@ -130,7 +140,6 @@ function shaderOf(palette: Palette, styles: readonly string[]): Shader {
     const [red, green, blue] = channels(share === 1 ? colour : palette.tint(colour, share));
     return { red, green, blue, comm: name === "comm" };
   };
-  return (style, ubatch) => kept(known, style * 65536 + ubatch, () => shadeOf(style, ubatch));
 }
 
 function fillRow(pixels: Uint32Array, at: number, { load, red, green, blue, first, last }: LoadRow): void {

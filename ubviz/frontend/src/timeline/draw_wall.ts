@@ -32,6 +32,12 @@ export function wall(p: Picture): Seen {
   return sheet.seen;
 }
 
+export function empty(p: Picture): Seen {
+  const sheet = new Sheet(p);
+  paintBackground(sheet);
+  return sheet.seen;
+}
+
 function paintPlot(sheet: Sheet): void {
   const { data } = sheet.p;
   const strips = paintStrips(

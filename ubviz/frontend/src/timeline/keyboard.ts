@@ -9,10 +9,13 @@ export function listenToKeys(view: Timeline): void {
   const { root, stage } = view.shell;
   listenToPresses(root, (event) => {
     const onStage = event.target === stage;
-    const command = onStage || event.key === "Escape" || event.key === "?" ? commandOf(event) : null;
-    if (!command) return;
-    event.preventDefault();
-    view.tip.hide();
-    perform(view, command);
+    const writes = event.target instanceof HTMLInputElement;
+    const everywhere = event.key === "Escape" || (event.key === "?" && !writes);
+    const command = onStage || everywhere ? commandOf(event) : null;
+    if (command) {
+      event.preventDefault();
+      view.tip.hide();
+      perform(view, command);
+    } else if (onStage && view.tools?.press(event)) event.preventDefault();
   }, view.signal);
 }

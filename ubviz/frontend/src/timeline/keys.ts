@@ -33,16 +33,6 @@ const COMMANDS: Record<string, Command> = {
   enter: "into details", escape: "escape", "?": "keys",
 };
 
-/** What the panel of keys says, in the order in which one learns them. */
-export const HELP: [keys: string[], words: string][] = [
-  [["←", "→"], "previous, next on its lane"], [["W", "S"], "zoom in, out"],
-  [["↑", "↓"], "nearest on the lane above, below"], [["A", "D"], "pan left, right"],
-  [["[", "]"], "along an arrow to its cause, effect"], [["Home"], "back to the step"],
-  [["Enter"], "into the details"], [["Shift", "Home"], "everything"],
-  [["F"], "frame the selection"], [["O"], "by the clock, or in order"],
-  [["Esc"], "close the details, clear the selection"], [["?"], "these keys"],
-];
-
 /** The command of a key pressed on the stage. */
 export function commandOf(press: Press): Command | null {
   if (passes(press) || press.isComposing) return null;

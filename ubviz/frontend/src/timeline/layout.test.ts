@@ -79,3 +79,14 @@ test("a height belongs to the row there, else to the nearest within reach", () =
   assert.equal(rowAt(layout, stream.top - 2, 3)?.row, stream);
   assert.equal(rowAt(layout, stream.top - 5, 3), null);
 });
+
+test("pinned lanes come first in their order, hidden ones not at all, and the last one stays", () => {
+  const lanes = (pinned: number[], hidden: number[]) =>
+    layoutOf(indexOf(LANES), "wall", measure, { pinned, hidden });
+  const made = lanes([3, 1, 77], [0]);
+  assert.deepEqual(made.rows.map((row) => row.lane), [3, 1, 2]);
+  assert.deepEqual(made.titles.map((title) => title.text), ["PINNED", "STREAMS"]);
+  assert.deepEqual(lanes([3], [3]).rows.map((row) => row.lane), [0, 1, 2]);
+  assert.deepEqual(lanes([], [0, 1, 2, 3]).rows.map((row) => row.lane), [0, 1, 2, 3]);
+  for (let i = 1; i < made.rows.length; i++) assert.ok(made.rows[i]!.top > made.rows[i - 1]!.bottom + 8);
+});

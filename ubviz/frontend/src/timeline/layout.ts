@@ -64,13 +64,32 @@ const LOGICAL: Heights = {
   group: 29,
 };
 
-/** Place the lanes, in the order of the index: CPU threads above streams, for every rank. */
-export function layoutOf(index: Index, order: Order, measure: Measure): Layout {
+/** Which lanes come first, and which are not shown, by their numbers in the recording. */
+export interface Arranged {
+  pinned: readonly number[];
+  hidden: readonly number[];
+}
+
+/** Place the lanes: those that are pinned, then CPU threads above streams, for every rank. */
+export function layoutOf(index: Index, order: Order, measure: Measure, arranged?: Arranged): Layout {
   const heights = order === "wall" ? WALL : LOGICAL;
-  const made = placed(index, order, heights, measure);
+  const lanes = shownLanes(index, arranged);
+  const made = placed(index, lanes, order, heights, measure);
   if (order === "logical" || made.height <= ENOUGH) return made;
   const k = max(ENOUGH / made.height, LOWEST);
-  return placed(index, order, stretched(heights, k), measure);
+  return placed(index, lanes, order, stretched(heights, k), measure);
+}
+
+type ShownLane = readonly [lane: number, pinned: boolean];
+
+/** Of lanes that are all hidden all are shown: an empty picture says nothing. */
+function shownLanes({ lanes }: Index, { pinned, hidden }: Arranged = { pinned: [], hidden: [] }): ShownLane[] {
+  const all = lanes.map((_, lane) => lane);
+  const first = pinned.map((id) => lanes.findIndex((lane) => lane.id === id));
+  const rest = all.filter((lane) => !first.includes(lane));
+  const made = [...first.map((lane) => [lane, true] as const), ...rest.map((lane) => [lane, false] as const)]
+    .filter(([lane]) => lane >= 0 && !hidden.includes(lanes[lane]!.id));
+  return made.length ? made : all.map((lane) => [lane, false]);
 }
 
 function stretched(h: Heights, k: number): Heights {
@@ -84,27 +103,31 @@ function stretched(h: Heights, k: number): Heights {
   };
 }
 
-function placed(index: Index, order: Order, h: Heights, measure: Measure): Layout {
+function placed(
+  index: Index, lanes: readonly ShownLane[], order: Order, h: Heights, measure: Measure,
+): Layout {
   const several = new Set(index.lanes.map((lane) => lane.rank)).size > 1;
   const layout: Layout = { order, rows: [], titles: [], gutter: 0, rulerY: 15, height: 0 };
   let y = h.ruler;
   let last = "";
-  index.lanes.forEach((lane, number) => {
+  for (const [number, pinned] of lanes) {
+    const lane = index.lanes[number]!;
     const group = lane.group === "threads" ? "threads" : "streams";
-    const here = `${lane.rank} ${group}`;
+    const here = pinned ? "pinned" : `${lane.rank} ${group}`;
     if (here !== last) {
       y += round(h.group * (last === "" ? 0.85 : 1.15));
-      const title = several ? `RANK ${lane.rank} \u00b7 ${TITLES[group]}` : TITLES[group];
+      const title = pinned ? "PINNED" : several ? `RANK ${lane.rank} \u00b7 ${TITLES[group]}` : TITLES[group];
       layout.titles.push({ text: title, y, group, rank: lane.rank });
       y += round(h.group * 0.62);
     } else {
       y += group === "threads" ? h.betweenThreads : h.betweenStreams;
     }
     const row = rowOf(lane, number, y, group === "threads" ? h.thread : h.stream, order);
+    if (pinned && several) row.name += ` \u00b7 rank ${lane.rank}`;
     layout.rows.push(row);
     y = row.bottom;
     last = here;
-  });
+  }
   for (const row of layout.rows) row.name = cut(row.name, MOST_NAME, (text) => measure(text, LANE_FONT));
   layout.gutter = gutterOf(layout, measure);
   layout.height = y + (order === "logical" ? 30 : 14);

@@ -73,6 +73,9 @@ export interface NumberWords {
 
 export class Numbers {
   readonly element = make("p.numbers");
+  /** Makes the element of a number, by its place; tools make them buttons. */
+  one: (words: string, place: number) => Node | string = (words) => words;
+  #words: NumberWords | null = null;
   #key = "";
   #wire: Wire | null = null;
 
@@ -88,9 +91,15 @@ export class Numbers {
     wire.json<NumberWords>(key).then(show, () => show(null));
   }
 
+  /** Once more, after `one` was set. */
+  again(): void {
+    this.#show(this.#words);
+  }
+
   #show(words: NumberWords | null): void {
+    this.#words = words;
     if (!words) return this.element.replaceChildren();
-    const rest = words.rest.map((each) => visible(each)).join(" \u00b7 ");
-    this.element.replaceChildren(make("b", visible(words.first)), make("span", rest));
+    const rest = words.rest.flatMap((each, i) => [i ? " \u00b7 " : "", this.one(visible(each), i + 1)]);
+    this.element.replaceChildren(make("b", this.one(visible(words.first), 0)), make("span", ...rest));
   }
 }

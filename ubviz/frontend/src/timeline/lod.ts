@@ -6,8 +6,10 @@
  * counted twice, whatever the zoom.
  */
 
-import { gallop, GROUP, loadsOf, lower, upper, type Bars, type Loads } from "./columns";
-import { floor, max, min } from "../base/numbers";
+import { lower, upper, type Bars } from "./columns";
+import { kept } from "../base/kept";
+import { GROUP, loadsOf, MOST_CLASSES, sumsFor, type Loads } from "./loads";
+import { ceil, floor, max, min } from "../base/numbers";
 
 /** The device pixels of a row: where the first begins, and how long one lasts. */
 export interface Grid {
@@ -58,35 +60,32 @@ export class LoadRow {
     this.last = -1;
   }
 
-  add(p: number, share: number, shade: Shade): void {
-    if (share <= 0) return;
-    this.reach(p);
-    if (!shade) {
-      this.wait[p] += share;
-      return;
-    }
-    this.load[p] += share;
-    this.red[p] += share * shade.red;
-    this.green[p] += share * shade.green;
-    this.blue[p] += share * shade.blue;
-    if (shade.comm) this.comm[p] += share;
-  }
-
-  reach(p: number): void {
+  add(p: number, load: number, red: number, green: number, blue: number, comm: number, wait: number): void {
     if (p < this.first) this.first = p;
     if (p > this.last) this.last = p;
+    this.load[p] += load;
+    this.red[p] += red;
+    this.green[p] += green;
+    this.blue[p] += blue;
+    this.comm[p] += comm;
+    this.wait[p] += wait;
   }
 }
 
 /** What adding the rows of a part to a row of pixels needs. */
 interface Adding {
   bars: Bars;
-  loads: Loads;
-  /** The shades of the part's classes. */
-  shades: Shade[];
+  /** Of class c from c * WEIGHTS on: how it counts as load, red, green, blue, comm and wait. */
+  weights: Float64Array;
   grid: Grid;
   row: LoadRow;
 }
+
+const WEIGHTS = 6;
+/** So many bins lie in a pixel where loads come from sums: at its sides no more than a part of one is guessed. */
+const APART = 2;
+/** Fewer rows are added one by one. */
+const FEW = 32;
 
 /**
  * Sort what a part shows on a grid into wide blocks and loads; `least`: how long a wide block lasts at
@@ -104,20 +103,29 @@ export function collect(
   const last = blocks.length - 1;
   const until = grid.start + grid.count * grid.step;
   const loads = loadsOf(bars);
-  const shades = loads.classes.map(({ style, ubatch }) => shader(style, ubatch));
-  const adding = { bars, loads, shades, grid, row };
+  const adding = { bars, weights: weightsOf(loads, shader), grid, row };
   let b = firstBlock(bars, grid.start);
   let narrow = b; // from here to b none is wide, and none is added yet
   while (b < last && start[blocks[b]] < until) {
     if (b % (1 << GROUP) === 0 && loads.longest[b >> GROUP] < least) b += 1 << GROUP;
     else if (end[blocks[b + 1] - 1] - start[blocks[b]] < least) b++;
     else {
-      addRows(adding, blocks[narrow], blocks[b]);
+      add(adding, blocks[narrow], blocks[b]);
       wide.push(wideBlock(adding, blocks[b], blocks[b + 1], least));
       narrow = ++b;
     }
   }
-  addRows(adding, blocks[narrow], blocks[min(b, last)]);
+  add(adding, blocks[narrow], blocks[min(b, last)]);
+}
+
+const weights = new WeakMap<Shader, WeakMap<Loads, Float64Array>>();
+
+function weightsOf(loads: Loads, shader: Shader): Float64Array {
+  const known = kept(weights, shader, () => new WeakMap<Loads, Float64Array>());
+  return kept(known, loads, () => Float64Array.from(loads.classes.flatMap(({ style, ubatch }) => {
+    const shade = shader(style, ubatch);
+    return shade ? [1, shade.red, shade.green, shade.blue, +shade.comm, 0] : [0, 0, 0, 0, 0, 1];
+  })));
 }
 
 /** Kernels that are narrower on average than a narrow block are loads as well. */
@@ -129,7 +137,7 @@ function wideBlock(adding: Adding, from: number, to: number, least: number): Wid
   const past = lower(bars.start, until, first, to);
   const seen = min(bars.end[to - 1], until) - max(bars.start[from], grid.start);
   const many = (past - first) * least > seen;
-  if (many) addRows(adding, first, past);
+  if (many) add(adding, first, past);
   return { bars, from, to, many };
 }
 
@@ -145,71 +153,88 @@ function firstBlock({ blocks, end }: Bars, t: number): number {
   return from;
 }
 
-/** Add rows [i, to) to the loads: pixel by pixel, however many rows a pixel has. */
-function addRows({ bars, loads, shades, grid, row }: Adding, i: number, to: number): void {
+/** Add rows [from, to) to the loads: where they are many to a pixel from sums, else one by one. */
+function add(adding: Adding, from: number, to: number): void {
+  const { bars, grid: { start, step, count } } = adding;
+  const end = start + count * step;
+  const found = to - from > FEW ? sumsFor(bars, step, APART) : null;
+  if (!found) return addRows(adding, from, to, start, end);
+  // Nearer to the ends of these rows a bin also holds what is not asked for.
+  const first = max(ceil((bars.start[from] + found.bin - start) / step), 0);
+  const past = min(floor((bars.end[to - 1] - found.bin - start) / step), count);
+  if (first >= past) return addRows(adding, from, to, start, end);
+  addRows(adding, from, to, start, start + first * step);
+  addSums(adding, found, first, past);
+  addRows(adding, from, to, start + past * step, end);
+}
+
+/** Add what lies between two moments of rows [i, to), row by row. */
+function addRows({ bars, weights, grid, row }: Adding, i: number, to: number, from: number, until: number): void {
   const { start, end } = bars;
-  const { of } = loads;
-  if (i < to && end[i] <= grid.start) i = upper(end, grid.start, i, to);
-  if (i < to && start[i] < grid.start) spread(start[i], end[i], grid, shades[of[i++]], row);
-  let guess = 1; // pixels hold about as many as their neighbours
-  while (i < to) {
-    const p = floor((start[i] - grid.start) / grid.step);
-    if (p >= grid.count) return;
-    const edge = grid.start + (p + 1) * grid.step;
-    const past = gallop(end, edge, i, to, guess);
-    guess = max(past - i, 1);
-    if (past > i) addWhole(loads, shades, i, past, grid.step, p, row);
-    // One that begins on the edge itself, by rounding, must not stop us for ever.
-    if (past < to && (start[past] < edge || past === i)) {
-      spread(start[past], end[past], grid, shades[of[past]], row);
-      i = past + 1;
-    } else i = past;
-  }
-}
-
-/** Add rows that lie within one pixel, each class by one subtraction. */
-function addWhole(
-  { before }: Loads,
-  shades: Shade[],
-  from: number,
-  to: number,
-  step: number,
-  p: number,
-  row: LoadRow,
-): void {
-  const classes = shades.length;
-  let load = 0, red = 0, green = 0, blue = 0, comm = 0;
-  for (let c = 0, a = from * classes, b = to * classes; c < classes; c++, a++, b++) {
-    const share = (before[b] - before[a]) / step;
-    if (share <= 0) continue;
-    const shade = shades[c];
-    if (!shade) {
-      row.wait[p] += share;
-      continue;
+  const { of } = loadsOf(bars);
+  const { count, step } = grid;
+  if (i < to && end[i] <= from) i = upper(end, from, i, to);
+  let p = -1;
+  let edge = -Infinity; // where pixel p ends
+  let load = 0, red = 0, green = 0, blue = 0, comm = 0, wait = 0;
+  for (; i < to && start[i] < until; i++) {
+    let a = max(start[i], from);
+    const b = min(end[i], until);
+    const w = of[i] * WEIGHTS;
+    while (a < b) {
+      if (a >= edge) {
+        if (p >= 0) row.add(p, load, red, green, blue, comm, wait);
+        p = floor((a - grid.start) / step);
+        if (grid.start + (p + 1) * step <= a) p++; // by rounding
+        if (p >= count) return;
+        edge = grid.start + (p + 1) * step;
+        load = red = green = blue = comm = wait = 0;
+      }
+      const c = min(b, edge);
+      const share = (c - a) / step;
+      load += share * weights[w];
+      red += share * weights[w + 1];
+      green += share * weights[w + 2];
+      blue += share * weights[w + 3];
+      comm += share * weights[w + 4];
+      wait += share * weights[w + 5];
+      a = c;
     }
-    load += share;
-    red += share * shade.red;
-    green += share * shade.green;
-    blue += share * shade.blue;
-    if (shade.comm) comm += share;
   }
-  row.reach(p);
-  row.load[p] += load;
-  row.red[p] += red;
-  row.green[p] += green;
-  row.blue[p] += blue;
-  row.comm[p] += comm;
+  if (p >= 0) row.add(p, load, red, green, blue, comm, wait);
 }
 
-/** Add one span, pixel by pixel. */
-function spread(a: number, b: number, grid: Grid, shade: Shade, row: LoadRow): void {
-  a = max(a, grid.start);
-  b = min(b, grid.start + grid.count * grid.step);
-  const { start, step, count } = grid;
-  for (let p = floor((a - start) / step); a < b && p < count; p++) {
-    const edge = min(b, start + (p + 1) * step);
-    row.add(p, (edge - a) / step, shade);
-    if (edge > a) a = edge;
+/** What of each class had been added when a pixel began. */
+const before = new Float64Array(MOST_CLASSES);
+
+/** Add pixels [first, past) from sums; within a bin as if it were evenly busy. */
+function addSums(
+  { bars, weights, grid, row }: Adding,
+  { bin, sums }: NonNullable<ReturnType<typeof sumsFor>>,
+  first: number,
+  past: number,
+): void {
+  const n = weights.length / WEIGHTS;
+  const origin = (grid.start - bars.start[0]) / bin;
+  const step = grid.step / bin;
+  for (let p = first - 1; p < past; p++) {
+    const x = origin + (p + 1) * step; // where it ends, in bins
+    const whole = floor(x);
+    const part = x - whole;
+    let load = 0, red = 0, green = 0, blue = 0, comm = 0, wait = 0;
+    for (let c = 0, w = 0, at = whole * n; c < n; c++, at++, w += WEIGHTS) {
+      const sum = sums[at] + (sums[at + n] - sums[at]) * part;
+      const share = (sum - before[c]) / grid.step;
+      if (share === 0) continue;
+      before[c] = sum;
+      load += share * weights[w];
+      red += share * weights[w + 1];
+      green += share * weights[w + 2];
+      blue += share * weights[w + 3];
+      comm += share * weights[w + 4];
+      wait += share * weights[w + 5];
+    }
+    if (p >= first && load + wait > 0) row.add(p, load, red, green, blue, comm, wait);
   }
 }
 

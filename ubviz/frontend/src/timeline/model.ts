@@ -14,6 +14,12 @@ export interface State {
   hovered: Row | null;
   theme: "auto" | ThemeName;
   order: Order;
+  query: string;
+  /** From, to, and the numbers of lanes; no lanes are all. */
+  area: [number, number, number[]] | null;
+  measure: [number, number] | null;
+  pinned: number[];
+  hidden: number[];
   _problem: string;
   _head: DataView;
 }
@@ -21,6 +27,8 @@ export interface State {
 export type Model = ModelOf<State>;
 
 export interface Lane {
+  /** Its number in the recording. */
+  id: number;
   name: string;
   group: "threads" | "streams" | "network";
   rank: number;
@@ -69,8 +77,20 @@ export interface Index {
   logical: boolean;
   rows: { spans: number; events: number };
   row_part: number;
+  /** Whether all answers of the analysis come as blocks; else only a kernel has them. */
+  answers: boolean;
+  /** Whether there are edges that a capture saw. */
+  graphs: boolean;
+  bands: Band[];
   steps: [step: number, begin_ns: number, end_ns: number][];
   first: [key: string, offset: number, length: number][];
+}
+
+/** How exactly the times of some lanes are known. */
+export interface Band {
+  lanes: number[];
+  error_ns: number;
+  words: string;
 }
 
 export interface Gate {

@@ -2,7 +2,7 @@
 
 import { clockAxis, columnsOfItem, orderAxis, timeOf, type Axis } from "./axis";
 import type { Item } from "./data";
-import { paintLogical, paintOverlay, paintWall, type Front, type Picture, type Seen } from "./draw";
+import { paintEmpty, paintLogical, paintOverlay, paintWall, type Front, type Picture, type Seen } from "./draw";
 import { same } from "../base/link";
 import { columnScale, columnsFrom, columnsOf } from "./logical";
 import type { Logical, Order } from "./model";
@@ -31,7 +31,6 @@ export class Painter {
   /** As it was last drawn: what the pointer hits. */
   picture: Picture | null = null;
   #columns: { time: Range; columns: [number, number] } | null = null;
-  #frontIsEmpty = false;
   readonly #contexts = new Map<HTMLCanvasElement, CanvasRenderingContext2D>();
   #known: { key: string; scene: Scene; axis: Axis } | null = null;
 
@@ -47,14 +46,13 @@ export class Painter {
     styled(root, "--ubviz-gutter", `${layout.gutter}px`);
     sized(base, width, height, dpr);
     sized(front, width, height, dpr);
-    const ctx = this.#contextOf(base);
+    const ctx = this.#contextOf(base, true);
     const scale = new Scale(range, layout.gutter, max(width - PAD, layout.gutter + 1));
     const picture = { ctx, data: scene.data, layout, palette, scale, width, height, dpr };
     this.picture = picture;
     const { logical } = scene;
-    if (order === "logical" && !logical) ctx.clearRect(0, 0, base.width, base.height);
     const seen: Seen = order === "wall" ? paintWall(picture)
-      : logical ? paintLogical(picture, logical, this.#columnsOf(logical, range)) : new Set();
+      : logical ? paintLogical(picture, logical, this.#columnsOf(logical, range)) : paintEmpty(picture);
     return { ...picture, seen };
   }
 
@@ -63,9 +61,9 @@ export class Painter {
     const { logical } = scene;
     if (order === "logical" && !logical) return null;
     const columns = order === "logical" ? this.#columnsOf(logical!, range) : null;
-    const key = JSON.stringify([range, columns, width]);
-    if (this.#known?.key === key && this.#known.scene === scene) return this.#known.axis;
     const layout = scene.layout(order);
+    const key = JSON.stringify([range, columns, width, layout.gutter]);
+    if (this.#known?.key === key && this.#known.scene === scene) return this.#known.axis;
     const right = max(width - PAD, layout.gutter + 1);
     const axis = columns
       ? orderAxis(columnScale(logical!, layout, columns, right, scene.measure), columns, logical!)
@@ -79,11 +77,11 @@ export class Painter {
     const logical = this.picture.layout.order === "logical" ? scene.logical : null;
     if (this.picture.layout.order === "logical" && !logical) return;
     const columns = logical ? (this.#columns?.columns ?? null) : null;
-    // A canvas that is touched is copied whole: one that stays empty is left alone.
-    const empty = !front.selection.length && !front.hovered && front.cursor === null;
-    if (empty && this.#frontIsEmpty) return;
-    this.#frontIsEmpty = empty;
-    paintOverlay({ ...this.picture, ctx: this.#contextOf(this.shell.front) }, { ...front, columns }, logical);
+    // Browsers copy and blend a canvas that is shown with every frame, also an empty one.
+    const canvas = this.shell.front;
+    canvas.hidden = !front.selection.length && !front.hovered && front.cursor === null;
+    if (canvas.hidden) return;
+    paintOverlay({ ...this.picture, ctx: this.#contextOf(canvas) }, { ...front, columns }, logical);
   }
 
   /** Go to some columns; the range of time that stands for them. */
@@ -122,8 +120,9 @@ export class Painter {
     return this.#columns.columns;
   }
 
-  #contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
-    const ctx = this.#contexts.get(canvas) ?? canvas.getContext("2d");
+  /** `opaque`: nothing behind it shows through, so that it need not be blended. */
+  #contextOf(canvas: HTMLCanvasElement, opaque = false): CanvasRenderingContext2D {
+    const ctx = this.#contexts.get(canvas) ?? canvas.getContext("2d", { alpha: !opaque });
     if (!ctx) throw new Error("this browser gives no canvas to draw on");
     this.#contexts.set(canvas, ctx);
     return ctx;

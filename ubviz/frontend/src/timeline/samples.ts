@@ -136,10 +136,10 @@ export interface Recording {
 type Made = { part: Part; bytes: ArrayBuffer };
 
 export const LANES: Lane[] = [
-  { name: "main", group: "threads", rank: 0, ubatch: null, subs: 1 },
-  { name: "ubatch 0", group: "threads", rank: 0, ubatch: 0, subs: 1 },
-  { name: "compute", group: "streams", rank: 0, ubatch: null, subs: 2 },
-  { name: "comm", group: "streams", rank: 0, ubatch: null, subs: 1 },
+  { id: 0, name: "main", group: "threads", rank: 0, ubatch: null, subs: 1 },
+  { id: 1, name: "ubatch 0", group: "threads", rank: 0, ubatch: 0, subs: 1 },
+  { id: 2, name: "compute", group: "streams", rank: 0, ubatch: null, subs: 2 },
+  { id: 3, name: "comm", group: "streams", rank: 0, ubatch: null, subs: 1 },
 ];
 
 export function recording(
@@ -170,7 +170,7 @@ export function recording(
     flows: arrows.map(({ part }) => part),
     logical: false,
     rows: { spans: 100, events: 100 },
-    row_part: 1024,
+    answers: true, graphs: false, bands: [], row_part: 1024,
     steps: [],
     first: [],
   };

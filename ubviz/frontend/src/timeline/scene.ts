@@ -2,7 +2,7 @@
 
 import { Data } from "./data";
 import { kept } from "../base/kept";
-import { layoutOf, type Layout } from "./layout";
+import { layoutOf, type Arranged, type Layout } from "./layout";
 import type { Measure } from "../base/text";
 import type { Facts, Index, Logical, Model, Order } from "./model";
 import { open, type Wire } from "../base/wire";
@@ -10,12 +10,19 @@ import { open, type Wire } from "../base/wire";
 export class Scene {
   logical: Logical | null = null;
   #asked: Promise<void> | null = null;
+  #arranged: Arranged | undefined;
   readonly #layouts = new Map<Order, Layout>();
 
   constructor(readonly index: Index, readonly wire: Wire, readonly data: Data, readonly measure: Measure) {}
 
   layout(order: Order): Layout {
-    return kept(this.#layouts, order, () => layoutOf(this.index, order, this.measure));
+    return kept(this.#layouts, order, () => layoutOf(this.index, order, this.measure, this.#arranged));
+  }
+
+  /** Pin and hide lanes. */
+  arrange(arranged: Arranged): void {
+    this.#arranged = arranged;
+    this.#layouts.clear();
   }
 
   /** Fetch the block of logical order, once. */

@@ -1,8 +1,7 @@
 /** The elements of a view and where they stand; what is in them comes from elsewhere. */
 
-import { button, listen, make } from "../base/dom";
+import { make } from "../base/dom";
 import { duration } from "../base/format";
-import { HELP } from "./keys";
 import type { Index } from "./model";
 import { cut } from "../base/visible";
 
@@ -21,7 +20,6 @@ export interface Parts {
   toolbar: HTMLElement;
   problem: HTMLElement;
   details: HTMLElement;
-  keys: HTMLElement;
   legend: HTMLElement;
   numbers: HTMLElement;
   live: HTMLElement;
@@ -37,7 +35,7 @@ export function shellOf(parts: Parts): Shell {
   note.hidden = true;
   const stage = make("div.stage", { tabindex: "0", role: "application", "aria-roledescription": "timeline",
     "aria-describedby": id }, base, front, note);
-  const body = make("div.body", stage, parts.keys);
+  const body = make("div.body", stage);
   const root = make("section", { class: "ubviz ubviz-timeline", role: "group" },
     make("div.bar", title, parts.toolbar), parts.problem, body, parts.legend,
     parts.numbers, parts.details, hint, parts.live);
@@ -55,36 +53,4 @@ export function named({ root, stage, title, hint }: Shell, index: Index): void {
   const lanes = index.lanes.length === 1 ? "1 lane" : `${index.lanes.length} lanes`;
   hint.textContent = `${lanes}, ${duration(index.end_ns - index.begin_ns)} in all. `
     + "The arrow keys go from item to item, a question mark shows all keys.";
-}
-
-/** The panel that lists the keys. */
-export class KeysPanel {
-  readonly element = make("div.keys", { role: "dialog", "aria-label": "Keys", tabindex: "-1" });
-  #before: Element | null = null;
-
-  constructor(closed: () => void, signal: AbortSignal) {
-    const close = button("Close", "Close (Esc)", "Close");
-    listen(close, "click", closed, signal);
-    const list = make("dl");
-    for (const [keys, words] of HELP) {
-      list.append(make("dt", ...keys.map((key) => make("kbd", key))), make("dd", words));
-    }
-    const pointer = make("p", "Drag to pan. Scroll to zoom once the timeline has the focus, or with Ctrl."
-      + " Click to select, with Ctrl or Shift to add. Double click to frame.");
-    this.element.append(list, pointer, close);
-    this.element.hidden = true;
-  }
-
-  get open(): boolean {
-    return !this.element.hidden;
-  }
-
-  /** Open it, or close it and lead the focus back to where it came from. */
-  toggle(opener: HTMLElement, stage: HTMLElement): void {
-    this.element.hidden = this.open;
-    opener.setAttribute("aria-expanded", String(this.open));
-    if (this.open) this.#before = document.activeElement;
-    const to = this.open ? this.element : this.#before instanceof HTMLElement ? this.#before : stage;
-    to.focus({ preventScroll: true });
-  }
 }

@@ -5,7 +5,8 @@
  * theme, order or data change, the canvas in front of it also for hover, selection and cursor.
  */
 
-import { perform } from "./actions";
+import { choose, perform } from "./actions";
+import { toolsFor, type Tools } from "./added";
 import { whole, type Axis } from "./axis";
 import type { Item } from "./data";
 import { Details } from "./detail";
@@ -19,18 +20,18 @@ import { Live } from "../base/live";
 import { Problem } from "../base/problem";
 import { visible } from "../base/visible";
 import type { Layout } from "./layout";
-import type { Model, Order, State } from "./model";
+import type { Model, Order, Row, State } from "./model";
 import { Painter } from "./painter";
 import { listenToPointer } from "./pointer";
 import { sound, stepAt, type Range } from "../base/range";
 import { load, type Scene } from "./scene";
 import { columnWords, rangeWords } from "./moves";
 import { Items, rowOf, sameRow, soundRows } from "./selection";
-import { KeysPanel, named, shellOf, type Shell } from "./shell";
+import { named, shellOf, type Shell } from "./shell";
 import { coloured, watchSize } from "../base/surface";
 import { paletteOf, watchTheme, type Palette } from "../base/theme";
 import { Tip } from "./tip";
-import { Toolbar } from "./toolbar";
+import { Toolbar, type Act } from "./toolbar";
 import { Waiting } from "./waiting";
 import { sentence } from "./words";
 
@@ -44,12 +45,15 @@ export class Timeline {
   readonly link: Link<State>;
   readonly live: Live;
   readonly items = new Items();
+  readonly gestures = gesturesOf(this);
   readonly details: Details;
-  readonly keys: KeysPanel;
   readonly toolbar: Toolbar;
   readonly shell: Shell;
   readonly tip: Tip;
   scene: Scene | null = null;
+  /** What has come after the first picture; they may have been asked for before (`wanted`). */
+  tools: Tools | null = null;
+  wanted: "keys" | null = null;
   /** What the clock goes back to after order: the stretch of time last asked for. */
   clock: Range | null = null;
   /** The bar under the pointer of this view. */
@@ -58,7 +62,7 @@ export class Timeline {
   readonly #problem: Problem;
   readonly #waiting: Waiting;
   readonly #legend = new Legend();
-  readonly #numbers = new Numbers();
+  readonly numbers = new Numbers();
   #until = new AbortController();
   #width = 0;
   #frame = 0;
@@ -74,16 +78,15 @@ export class Timeline {
   constructor(model: Model, el: HTMLElement, readonly signal: AbortSignal) {
     this.link = new Link(model, signal);
     this.live = new Live(signal);
-    this.toolbar = new Toolbar((act) => perform(this, act), signal);
+    this.toolbar = new Toolbar((act) => this.act(act), signal);
     this.#problem = new Problem(() => this.#dismiss(), signal);
     this.details = new Details({
-      select: (row) => perform(this, { select: row }),
+      select: (select) => this.act({ select }),
       close: () => this.closeDetails(),
     }, signal);
-    this.keys = new KeysPanel(() => perform(this, "keys"), signal);
     this.shell = shellOf({
       toolbar: this.toolbar.element, problem: this.#problem.element, details: this.details.element,
-      keys: this.keys.element, legend: this.#legend.element, numbers: this.#numbers.element,
+      legend: this.#legend.element, numbers: this.numbers.element,
       live: this.live.element,
     });
     this.#painter = new Painter(this.shell);
@@ -101,15 +104,17 @@ export class Timeline {
 
   #listen(): void {
     const { link, signal, shell: { stage } } = this;
-    listenToPointer(stage, gesturesOf(this), signal);
+    listenToPointer(stage, this.gestures, signal);
     listenToKeys(this);
     listen(stage, "focus", () => this.request(), signal);
     listen(stage, "blur", () => this.request(), signal);
-    for (const name of ["view_range", "theme"] as const) link.on(name, () => this.request(true));
-    link.on("order", () => this.enter());
-    for (const name of ["cursor", "hovered"] as const) link.on(name, () => this.request());
-    link.on("selection", () => this.follow());
-    link.on("_problem", () => this.#complain());
+    const on = (names: (keyof State)[], changed: () => void) => names.forEach((name) => link.on(name, changed));
+    on(["view_range", "theme"], () => this.request(true));
+    on(["order"], () => this.enter());
+    on(["cursor", "hovered"], () => this.request());
+    on(["selection"], () => this.follow());
+    on(["pinned", "hidden"], () => this.#arrange());
+    on(["_problem"], () => this.#complain());
     link.on("_head", () => void this.#load());
     watchTheme(() => this.request(true), signal);
     watchSize(stage, (width) => this.#resized(width), signal);
@@ -136,6 +141,16 @@ export class Timeline {
   /** What was drawn last. */
   get picture(): Picture | null {
     return this.#painter.picture;
+  }
+
+  /** What keys and buttons do. */
+  act(act: Act | { select: Row }): void {
+    perform(this, act);
+  }
+
+  /** Select an item (or these rows, of which it is the last). */
+  choose(item: Item, rows?: Row[]): void {
+    choose(this, item, rows);
   }
 
   /** Ask for a redraw with the next frame; `base` where more than the front has changed. */
@@ -230,6 +245,7 @@ export class Timeline {
       const scene = await load(head, this.link.model, signal);
       if (!scene) return;
       this.scene = scene;
+      this.#arrange();
       named(this.shell, scene.index);
       this.#missing = true;
       this.#came(scene);
@@ -238,6 +254,12 @@ export class Timeline {
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
     }
+  }
+
+  #arrange(): void {
+    const { link, scene } = this;
+    scene?.arrange({ pinned: link.get("pinned") ?? [], hidden: link.get("hidden") ?? [] });
+    this.request(true);
   }
 
   /** Something has come: drawn at once where nothing is missing any more, else a little later with more. */
@@ -264,8 +286,10 @@ export class Timeline {
     const { scene } = this;
     if (!scene || this.#broken || this.#width < LEAST_WIDTH) return;
     try {
-      if (this.#stale) this.#paintBase(scene);
+      const base = this.#stale;
+      if (base) this.#paintBase(scene);
       this.#paintFront(scene);
+      this.tools?.painted(base);
     } catch (error) {
       this.#broken = true;
       this.#fail(error);
@@ -299,8 +323,19 @@ export class Timeline {
     dataset.ubvizPaintMs = (performance.now() - started).toFixed(1);
     dataset.ubvizSeq = String(++this.#paints);
     dataset.ubvizState = this.#trouble ? "error" : missing ? "loading" : "painted";
-    if (!missing) dataset.ubvizFirst ??= String(performance.now());
+    if (!missing && !dataset.ubvizFirst) {
+      dataset.ubvizFirst = String(performance.now());
+      void this.#add(scene);
+    }
     this.#catchUp(scene);
+  }
+
+  async #add({ wire }: Scene): Promise<void> {
+    this.tools = await toolsFor(this, wire);
+    if (!this.tools) return;
+    this.shell.root.dataset.ubvizTools = "";
+    if (this.wanted) this.tools.keys();
+    this.tools.painted(true);
   }
 
   #paintFront(scene: Scene): void {
@@ -325,7 +360,7 @@ export class Timeline {
   #showStep(scene: Scene): void {
     const at = stepAt(scene.index.steps, this.range);
     this.toolbar.show(scene.index, at, this.order);
-    this.#numbers.about(scene.wire, at === null ? "" : String(scene.index.steps[at]![0]));
+    this.numbers.about(scene.wire, at === null ? "" : String(scene.index.steps[at]![0]));
   }
 
   /** While blocks are missing, what is there stays drawn; those in view are asked for first. */

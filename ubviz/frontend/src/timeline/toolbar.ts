@@ -25,22 +25,22 @@ export class Toolbar {
     this.#clock, this.#order);
 
   constructor(act: (act: Act) => void, signal: AbortSignal) {
-    const make1 = (name: string, title: string, path: string, does: Act) => {
-      const made = button(name, title, icon(path));
-      listen(made, "click", () => act(does), signal);
+    const make1 = (name: string, path: string, key = "") => {
+      const made = button(name, name + key, icon(path));
+      listen(made, "click", () => act(name.toLowerCase() as Act), signal);
       return made;
     };
-    this.#earlier = make1("Previous step", "Previous step", LEFT, "previous step");
-    this.#later = make1("Next step", "Next step", RIGHT, "next step");
+    this.#earlier = make1("Previous step", LEFT);
+    this.#later = make1("Next step", RIGHT);
     this.keys = button("Keys", "Keys (?)", "?");
     this.keys.setAttribute("aria-expanded", "false");
     listen(this.keys, "click", () => act("keys"), signal);
     listen(this.#clock, "click", () => act("by the clock"), signal);
     listen(this.#order, "click", () => act("in order"), signal);
     const zoom = [
-      make1("Zoom out", "Zoom out (S)", MINUS, "zoom out"),
-      make1("Zoom in", "Zoom in (W)", PLUS, "zoom in"),
-      make1("Show all", "Show all (Shift+Home)", ENDS, "show all"),
+      make1("Zoom out", MINUS, " (S)"),
+      make1("Zoom in", PLUS, " (W)"),
+      make1("Show all", ENDS, " (Shift+Home)"),
     ];
     this.element = make("div.toolbar", { role: "toolbar", "aria-label": "Timeline controls" },
       this.#earlier, this.#step, this.#later, ...zoom, this.#orders, this.keys);

@@ -9,7 +9,7 @@ const event = (row: number) => ({ table: "events", row, lane: 0 }) as Item;
 const logical = { row: [40, 41, 42, 43, 44], lane: [0, 3, 0, 3, 3] } as unknown as Logical;
 const axis = { of: (item: Item) => [item.row - 40, item.row - 39] } as unknown as Axis;
 const data = { item: ([, row]: readonly [string, number]) => event(row) } as unknown as Data;
-const on = (item: Item | null, here = 0): Stand => ({ data, lanes: 4, item, axis, here, logical });
+const on = (item: Item | null, here = 0): Stand => ({ data, lanes: [0, 1, 2, 3], item, axis, here, logical });
 
 test("in order the next is the next column of the sign's lane", () => {
   assert.equal(along(on(event(40)), 1)?.row, 42);

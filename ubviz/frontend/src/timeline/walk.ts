@@ -8,7 +8,8 @@ import { abs } from "../base/numbers";
 /** Where one is: on an item, or nowhere yet and looking at a position of the axis. */
 export interface Stand {
   data: Data;
-  lanes: number;
+  /** Those that are shown, from the top. */
+  lanes: readonly number[];
   item: Item | null;
   axis: Axis;
   /** The position from which one begins where there is no item. */
@@ -32,12 +33,14 @@ export function across(stand: Stand, direction: Direction): Item | null {
   const { item, logical } = stand;
   const column = columnOf(stand);
   const lane = logical && column >= 0 ? logical.lane[column] : item?.lane;
-  return lane === undefined ? first(stand, 0, 1) : first(stand, lane + direction, direction);
+  const at = stand.lanes.indexOf(lane ?? -1);
+  return at < 0 ? first(stand, 0, 1) : first(stand, at + direction, direction);
 }
 
-function first(stand: Stand, lane: number, direction: Direction): Item | null {
-  for (let at = lane; at >= 0 && at < stand.lanes; at += direction) {
-    const found = stand.logical ? nearestColumn(stand, stand.logical, at) : stand.data.nearest(at, place(stand));
+function first(stand: Stand, from: number, direction: Direction): Item | null {
+  for (let at = from; at >= 0 && at < stand.lanes.length; at += direction) {
+    const lane = stand.lanes[at]!;
+    const found = stand.logical ? nearestColumn(stand, stand.logical, lane) : stand.data.nearest(lane, place(stand));
     if (found) return found;
   }
   return null;

@@ -1,0 +1,93 @@
+/** What is said: of an operation in both, of a number of both. */
+
+import { duration, plain, round3 } from "../base/format";
+import { clean } from "../base/text";
+import { cut } from "../base/visible";
+import type { Operation, Part } from "./data";
+import { later, longer } from "./data";
+import type { Index } from "./model";
+
+/** "experts, microbatch 0, layer 1": the second of its name there says so. */
+export function nameWords(operation: Operation): string {
+  const { ubatch, layer, occurrence } = operation;
+  const parts = [cut(clean(operation.name), 60)];
+  if (ubatch !== null) parts.push(`microbatch ${ubatch}`);
+  if (layer !== null) parts.push(`layer ${layer}`);
+  if (occurrence > 0) parts.push(`time ${occurrence + 1}`);
+  return parts.join(", ");
+}
+
+const partWords = (part: Part, name: string): string => `${duration(part.duration)} in ${name} from ${duration(part.start)}`;
+
+/** Both durations, both offsets, and the difference. */
+export function operationWords(operation: Operation, names: Index["names"]): string {
+  const [a, b] = operation.parts;
+  const [first, second] = names.map((name) => cut(name, 30)) as [string, string];
+  const head = `${nameWords(operation)}: `;
+  if (!a || !b) {
+    const [part, where] = a ? [a, first] : [b!, second];
+    return `${head}only in ${where}, ${duration(part.duration)} from ${duration(part.start)}.`;
+  }
+  return `${head}${partWords(a, first)}; ${partWords(b, second)}: ${differenceWords(operation, second)}.`;
+}
+
+/** "after runs 1.2 ms longer and begins 3 ms sooner". */
+export function differenceWords(operation: Operation, name: string): string {
+  const [length, start] = [longer(operation), later(operation)];
+  const runs = length === 0 ? "runs as long" : `runs ${duration(Math.abs(length))} ${length > 0 ? "longer" : "shorter"}`;
+  const begins = start === 0 ? "begins as soon" : `begins ${duration(Math.abs(start))} ${start > 0 ? "later" : "sooner"}`;
+  return `${name} ${runs} and ${begins}`;
+}
+
+/** A difference with its sign: "+1.2 ms". */
+export const signed = (ns: number): string => (ns === 0 ? "0" : `${ns > 0 ? "+" : "\u2212"}${duration(Math.abs(ns))}`);
+
+export interface Figure {
+  label: string;
+  both: string;
+  beside: string;
+}
+
+const FIGURES: readonly [name: string, label: string][] = [
+  ["makespan_ns", "Makespan"],
+  ["compute_busy_ns", "Compute busy"],
+  ["comm_busy_ns", "Communication busy"],
+  ["overlap_ns", "Overlap"],
+  ["overlap_ratio", "Communication hidden"],
+  ["exposed_comm_ns", "Exposed"],
+  ["transfer_ns", "In flight"],
+  ["hidden_transfer_ns", "Hidden in flight"],
+];
+
+/** The numbers of both and the difference; left out is what neither has. */
+export function figuresOf({ totals }: Index): Figure[] {
+  return FIGURES.flatMap(([name, label]) => {
+    const [a, b] = totals[name] ?? [null, null];
+    if (!a && !b) return [];
+    const write = name === "overlap_ratio" ? percent : duration;
+    const both = [a, b].map((value) => (value === null ? "unknown" : write(value))).join(" \u2192 ");
+    return [{ label, both, beside: a === null || b === null ? "" : besideWords(name, a, b) }];
+  });
+}
+
+function besideWords(name: string, a: number, b: number): string {
+  const diff = b - a;
+  if (diff === 0) return "the same";
+  const more = diff > 0 ? "more" : "less";
+  if (name === "overlap_ratio") {
+    const points = plain(round3(Math.abs(diff) * 100));
+    return `${points} ${points === "1" ? "point" : "points"} ${more}`;
+  }
+  const words = `${duration(Math.abs(diff))} ${name === "makespan_ns" ? (diff > 0 ? "longer" : "sooner") : more}`;
+  return name === "makespan_ns" && a > 0 ? `${words}, \u00d7 ${plain(round3(b / a))}` : words;
+}
+
+/** A share in whole percent; 100 and 0 only where it is all and nothing. */
+function percent(share: number): string {
+  const whole = Math.round(share * 100);
+  return `${share > 0 && share < 1 ? Math.min(Math.max(whole, 1), 99) : whole} %`;
+}
+
+/** All figures, for those who do not see them. */
+export const figureWords = (figures: readonly Figure[]): string =>
+  figures.map(({ label, both, beside }) => `${label} ${both}${beside ? `, ${beside}` : ""}.`).join(" ");

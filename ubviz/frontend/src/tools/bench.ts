@@ -1,0 +1,114 @@
+/** All tools of a view: which there are, their keys, their menu. What is closed costs nothing. */
+
+import { AreaTool } from "./area";
+import { Bands } from "./bands";
+import { ConeTool } from "./cone_tool";
+import { listenToDrags } from "./drag";
+import { make } from "../base/dom";
+import type { Tools } from "../timeline/added";
+import type { Timeline } from "../timeline/timeline";
+import { GraphEdges } from "./edges";
+import { Keys } from "./keys";
+import { Lanes } from "./lanes";
+import { Layer } from "./layer";
+import { List } from "./list";
+import { LitNumbers } from "./lit";
+import { Overview } from "./map";
+import { Menu } from "./menu";
+import { Path } from "./path";
+import { Ruler } from "./ruler";
+import { Search } from "./search_bar";
+import type { Shared, Tool } from "./tool";
+
+class Bench implements Tools {
+  readonly tools: Tool[];
+  readonly #keys: Keys;
+  readonly #menu: Menu;
+  readonly #shared: Shared;
+  /** Keys beside the one of each tool. */
+  readonly #more: ReadonlyMap<string, () => void>;
+  readonly #wide: () => void;
+  readonly #lit: LitNumbers;
+  /** Tools in the order in which they were last used. */
+  #used: { open: boolean }[] = [];
+
+  constructor(view: Timeline) {
+    const { signal, shell: { stage } } = view;
+    const dock = make("div.dock");
+    stage.parentElement!.after(dock);
+    this.#shared = { view, signal, dock, layer: new Layer(view) };
+    const overview = new Overview(this.#shared);
+    const search = new Search(this.#shared);
+    const [area, ruler, cone] = [new AreaTool(this.#shared), new Ruler(this.#shared), new ConeTool(this.#shared)];
+    const lanes = new Lanes(this.#shared);
+    this.#lit = new LitNumbers(this.#shared);
+    this.tools = [
+      search, new List(this.#shared), overview, area, ruler, part(cone, "past"), part(cone, "future"),
+      new Path(this.#shared), lanes, ...rare(this.#shared),
+    ];
+    this.#more = new Map([
+      [",", () => search.step(-1)], [".", () => search.step(1)], ["h", () => cone.hop()], ["x", () => lanes.hide()],
+    ]);
+    this.#wide = () => area.widen();
+    listenToDrags(this.#shared, [area, ruler]);
+    this.#keys = new Keys(view);
+    this.#menu = new Menu(view, this.tools, (tool) => this.#use(tool));
+  }
+
+  press(event: KeyboardEvent): boolean {
+    if (event.isComposing) return false;
+    const key = event.key.toLowerCase();
+    const more = event.key === "R" && event.shiftKey ? this.#wide : this.#more.get(key);
+    const tool = this.tools.find((each) => each.key === key);
+    if (more) more();
+    else if (tool) this.#use(tool);
+    return tool !== undefined || more !== undefined;
+  }
+
+  escape(): boolean {
+    if (this.#keys.open) this.#keys.toggle();
+    else if (this.#menu.open) this.#menu.toggle();
+    else {
+      const used = (tool: { open: boolean }) => this.#used.indexOf(tool);
+      const open = [...this.tools, this.#lit].filter((tool) => tool.open && !(tool instanceof Overview));
+      const last = open.sort((a, b) => used(a) - used(b)).pop();
+      last?.close();
+      return last !== undefined;
+    }
+    return true;
+  }
+
+  #use(tool: Tool): void {
+    this.#used = [...this.#used.filter((other) => other !== tool), tool];
+    tool.use();
+  }
+
+  keys(): void {
+    this.#keys.toggle();
+  }
+
+  painted(base: boolean): void {
+    for (const tool of [...this.tools, this.#lit]) if (tool.open) tool.painted?.(base);
+    if (base) this.#shared.layer.paint();
+  }
+}
+
+/** Tools that few recordings have something for are in the menu of those that do. */
+function rare(shared: Shared): Tool[] {
+  const { graphs, bands } = shared.view.scene!.index;
+  return [...(graphs ? [new GraphEdges(shared)] : []), ...(bands.length ? [new Bands(shared)] : [])];
+}
+
+/** The past and the future are one panel, and two keys. */
+function part(cone: ConeTool, way: "past" | "future"): Tool {
+  return {
+    name: way === "past" ? "Past: what must come before" : "Future: what must come after",
+    key: way === "past" ? "p" : "n",
+    get open() { return cone.isShowing(way); },
+    use: () => cone.show(way),
+    close: () => cone.close(),
+    painted: (base) => cone.painted(base),
+  };
+}
+
+export const attach = (view: Timeline): Tools => new Bench(view);

@@ -1,0 +1,157 @@
+/** The search: a field, how many were found, previous and next; what is found is underlined in the picture. */
+
+import { button, icon, listen, make } from "../base/dom";
+import { floor, max, min } from "../base/numbers";
+import type { Item } from "../timeline/data";
+import { middle, rowOfLane } from "../timeline/layout";
+import type { Paint } from "./layer";
+import { Matches } from "./matches";
+import { counted, goTo, Panel, type Shared, type Tool } from "./tool";
+
+const UP = "M4 9.5 8 5.5l4 4";
+const DOWN = "M4 6.5l4 4 4-4";
+/** While one writes the search waits so long. */
+const SETTLED_MS = 120;
+const THICK = 3;
+
+export class Search implements Tool {
+  readonly name = "Search";
+  readonly key = "/";
+  readonly #panel: Panel;
+  readonly #field = make("input", { type: "search", "aria-label": "Search", placeholder: "name, lane, microbatch …",
+    autocomplete: "off", spellcheck: "false", maxlength: "200" });
+  readonly #count = make("span.soft");
+  readonly #paint = (paint: Paint) => this.#underline(paint);
+  #matches: Matches | null = null;
+  #version = -1;
+  #timer = 0;
+
+  constructor(private readonly shared: Shared) {
+    const { view, signal } = shared;
+    this.#panel = new Panel(shared, this.name, () => this.close());
+    const previous = button("Previous match", "Previous match (,)", icon(UP));
+    const next = button("Next match", "Next match (.)", icon(DOWN));
+    this.#panel.head.append(this.#field, previous, next, this.#count);
+    listen(previous, "click", () => this.step(-1), signal);
+    listen(next, "click", () => this.step(1), signal);
+    listen(this.#field, "input", () => this.#soon(), signal);
+    listen(this.#field, "keydown", (event) => {
+      if (event.key !== "Enter" || event.isComposing) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.#now();
+      this.step(event.shiftKey ? -1 : 1);
+    }, signal);
+    view.link.on("query", () => this.#follow());
+    view.link.on("selection", () => this.#say());
+    this.#follow();
+  }
+
+  get open(): boolean {
+    return this.#panel.open;
+  }
+
+  use(): void {
+    this.#show();
+    this.#field.focus({ preventScroll: true });
+    this.#field.select();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#panel.hide(this.shared.view.shell.stage);
+    this.shared.layer.remove(this.#paint);
+    this.shared.view.link.set("query", "");
+  }
+
+  /** More of the recording has come. */
+  painted(base: boolean): void {
+    if (base && this.#matches && this.#version !== this.shared.view.scene?.data.version) this.#search();
+  }
+
+  /** To the next match, from what is selected or from what is seen. */
+  step(direction: -1 | 1): void {
+    const { view } = this.shared;
+    if (!this.open) return this.use();
+    const [a, b] = view.range;
+    const item = this.#matches?.next(view.items.primary ?? (direction > 0 ? a : b), direction) ?? null;
+    if (item) goTo(view, item);
+    else view.say(this.#field.value.trim() ? "nothing found" : "write what to search for");
+    this.#say(item);
+  }
+
+  #show(): void {
+    this.#panel.show();
+    this.shared.layer.add(this.#paint);
+  }
+
+  #soon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => this.#now(), SETTLED_MS);
+  }
+
+  #now(): void {
+    clearTimeout(this.#timer);
+    this.shared.view.link.set("query", this.#field.value);
+    if (this.#matches?.words.join(" ") !== this.#field.value.trim().toLowerCase()) this.#search();
+  }
+
+  /** Python, or another view of this model, has set what is searched for. */
+  #follow(): void {
+    const query = String(this.shared.view.link.get("query") ?? "");
+    if (document.activeElement !== this.#field) this.#field.value = query;
+    if (query && !this.open) this.#show();
+    if (this.open) this.#search();
+  }
+
+  #search(): void {
+    const { scene, live } = this.shared.view;
+    this.#matches = scene && new Matches(scene.data, this.#field.value);
+    this.#version = scene?.data.version ?? -1;
+    this.#say();
+    if (this.#matches?.words.length) live.say(`${counted(this.#matches.count, "match", "matches")}`);
+    this.shared.layer.soon();
+  }
+
+  #say(item: Item | null = this.shared.view.items.primary): void {
+    const { words = [], count = 0 } = this.#matches ?? {};
+    const place = item && this.#matches ? this.#matches.placeOf(item) : -1;
+    this.#count.textContent = !words.length ? "" : count === 0 ? "nothing found"
+      : place >= 0 ? `${(place + 1).toLocaleString("en-US")} of ${count.toLocaleString("en-US")}`
+      : counted(count, "match", "matches");
+  }
+
+  /** A line under each that was found; where they are many one for all that touch. */
+  #underline({ ctx, layout, palette, left, right, x, from, to }: Paint): void {
+    ctx.fillStyle = palette.focus;
+    for (const { track, chunk, at } of this.#matches?.found ?? []) {
+      const row = rowOfLane(layout, track.spec.lane);
+      if (!row) continue;
+      const y = track.spec.layer === "main" ? middle(row, track.spec.sub) + row.half : row.bottom;
+      const end = "end" in chunk ? chunk.end : chunk.start;
+      let reach = -Infinity;
+      for (let n = firstIn(chunk.start, at, from, end); n < at.length; n++) {
+        const i = at[n]!;
+        if (chunk.start[i]! > to) break;
+        if (end[i]! < from) continue;
+        const [a, b] = [max(x(chunk.start[i]!), left), min(x(end[i]!), right)];
+        if (b <= reach) continue;
+        const start = max(a, reach);
+        const wide = max(b - start, THICK);
+        ctx.fillRect(start, y + 1, wide, THICK);
+        reach = floor(start + wide);
+      }
+    }
+  }
+}
+
+/** The first of some rows that may still be seen: bars of a track follow one another. */
+function firstIn(start: Float64Array, at: Uint32Array, from: number, end: Float64Array): number {
+  let [low, high] = [0, at.length];
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (max(start[at[half]!]!, end[at[half]!]!) < from) low = half + 1;
+    else high = half;
+  }
+  return low;
+}
