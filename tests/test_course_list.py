@@ -131,7 +131,9 @@ def test_views_have_words_where_no_kernel_is(path: Path) -> None:
     for number, cell in enumerate(cells(path)):
         if cell.cell_type == "code" and VIEWS.search(cell.source.splitlines()[-1]):
             texts = [output.data.get("text/html", "") for output in cell.outputs if "data" in output]
-            assert any('class="ubviz-still"' in text for text in texts), f"cell {number} has no words for its view"
+            assert any('class="ubviz-still"' in text for text in texts), (
+                f"cell {number} has no words for its view"
+            )
 
 
 @each

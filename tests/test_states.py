@@ -288,6 +288,27 @@ def test_any_program_can_be_gone_over_in_both_directions(moves: list[Any]) -> No
             assert flat[("flags", event.args["host_event"], "set")] is up
 
 
+def test_the_call_path_goes_through_capture_and_replay() -> None:
+    t = Traces()
+    main, u0 = t.thread("main"), t.thread("ubatch 0")
+    about = {"step": 1, "tokens": 8, "branch": "capture", "why": None}
+    t.step = 1
+    main.tell("vote", rank=0, step=1, inputs={}, vote=True)
+    main.tell("step.begin", **about)
+    main.tell("graph.capture_begin", graph="split[8]", key=8)
+    main.create(u0)
+    u0.arrive("ready_barrier", 1)
+    main.launch("merge", "compute")
+    main.tell("graph.replay", graph="split[8]", key=8)
+    main.tell("step.end", **about)
+    states = States(t.finish())
+    calls = [states.at(n)["calls"]["rank 0"] for n in range(len(states))]
+    assert [call["stage"] for call in calls] == [
+        "vote", "inputs", "capture", "threads", "microbatches", "merge", "replay", "done",
+    ]  # fmt: skip
+    assert {call.get("branch") for call in calls[1:]} == {"capture"}
+
+
 def test_a_jump_over_keyframes_is_where_steps_lead() -> None:
     t = Traces()
     u0 = t.thread("ubatch 0")
@@ -307,3 +328,12 @@ def test_there_is_no_state_outside_the_recording() -> None:
         BadArgument, match=rf"^this recording has no trace event {last + 1}; it has 0 to {last}$"
     ):
         states.at(last + 1)
+
+
+def test_a_states_cost_grows_with_what_changes_and_not_with_what_is_there() -> None:
+    t = Traces()
+    u0 = t.thread("ubatch 0")
+    for i in range(400):
+        u0.set(f"go#{i}")
+    states = States(t.finish())
+    assert all(len(changes) <= 4 for changes in states.changes[1:])

@@ -199,6 +199,8 @@ def test_a_schedule_of_another_program_is_refused() -> None:
     for text in ("0.x", "a", "1..2"):
         with pytest.raises(BadArgument, match="is no thread number"):
             read_schedule(text)
+    with pytest.raises(BadArgument, match="makes it longer than 1,000,000 steps"):
+        read_schedule("0x5.1x999999999")
     assert read_schedule(written([0, 0, 1, 12, 12, 12])) == (0, 0, 1, 12, 12, 12)
 
 

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from ubviz.recording import record
     from ubviz.runtime import get_runtime
     from ubviz.trace import Trace, example, load
-    from ubviz.view import Stepper, Timeline, before_after, picture
+    from ubviz.view import Compare, Stepper, Timeline, before_after, picture
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Compare",
     "Lab",
     "Scheduler",
     "Stepper",
@@ -55,6 +56,7 @@ _PUBLIC = {
     "analyze": "ubviz.analysis:analyze",
     "picture": "ubviz.view:picture",
     "Timeline": "ubviz.view:Timeline",
+    "Compare": "ubviz.view:Compare",
     "Stepper": "ubviz.view:Stepper",
     "before_after": "ubviz.view:before_after",
     "demo": "ubviz.exploration:demo",

@@ -6,6 +6,7 @@ Where a caller of ``threading`` or ``torch`` would expect a builtin exception, t
 
 from __future__ import annotations
 
+import sys
 import traceback
 
 
@@ -120,3 +121,10 @@ def raised_at(error: BaseException) -> tuple[str, int] | None:
         if not any(part in frame.filename.replace("\\", "/") for part in inner):
             return frame.filename, frame.lineno or 0
     return None
+
+
+def notebook_cells() -> dict[str, int]:
+    """The file that IPython gives each cell of a notebook, and the number that the reader sees beside the cell."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return dict(getattr(getattr(shell, "compile", None), "_filename_map", {}))

@@ -35,7 +35,9 @@ class Fake(Watched):
         """A kernel with a timeline of this trace. ``small_head``: tracks are asked for, as those of a long one."""
         payload = Payload(trace, label="Timeline of a test")
         payload_head = head_without_tracks(payload) if small_head else payload.head()
-        blocks = {key: text_of(payload.block(key)) for key in payload.keys()} | {"code:tools": text_of(code("tools"))}
+        blocks = {key: text_of(payload.block(key)) for key in payload.keys()} | {
+            "code:tools": text_of(code("tools"))
+        }
         state = TRAITS | {"view_range": list(payload.index["home"])} | traits
         css = (STATIC / "widget.css").read_text(encoding="utf-8")
         shell = (

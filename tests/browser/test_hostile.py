@@ -64,6 +64,11 @@ def shown(watched: Watched, trace: Trace) -> str:
         watched.keys("o")
     with watched.repainted():
         watched.keys("o")
+    watched.root().and_(page.locator("[data-ubviz-tools]")).wait_for()
+    for key in ("r", "p", "c", "t", "m", "l"):
+        watched.stage().focus()
+        watched.keys(key)
+    page.get_by_role("region", name="List").get_by_role("row").nth(3).wait_for()
     return str(
         page.evaluate("() => document.body.innerText + document.querySelector('.ubviz-tip').textContent")
     )

@@ -76,6 +76,30 @@ def test_run_click_and_read_back(lab: Lab, server: Server) -> None:
     lab.until('root.dataset.ubvizOrder === "logical" && root.dataset.ubvizState === "painted"')
 
 
+def test_what_the_tools_mark_is_known_to_python(lab: Lab, server: Server) -> None:
+    lab.open(written(server, "tools.ipynb", "w.measured()[['cat', 'duration_ns', 'inside_ns']]"))
+    lab.run_cell(0)
+    lab.painted()
+    lab.root().and_(lab.page.locator("[data-ubviz-tools]")).wait_for()
+    click(lab, kernel_row())
+    with lab.repainted():
+        lab.keys("f")
+    lab.keys("r", "m", "/")
+    span = small().spans[kernel_row()]
+    lab.py_is("w.area", [span.start_ns, span.end_ns, []])
+    lab.page.keyboard.type("experts")
+    lab.page.get_by_role("region", name="Search").filter(has_text="matches").wait_for()
+    lab.py_is("w.query", "experts")
+    [output] = lab.run_cell(1)
+    lasts = span.end_ns - span.start_ns
+    assert re.search(rf"^{kernel_row()}\s+kernel\s+{lasts}\s+{lasts}$", output["data"]["text/plain"], re.M)
+    lab.py("[setattr(w, 'area', None), setattr(w, 'hidden', ['main'])] and 0")
+    lab.page.get_by_text("1 lane is hidden: main").last.wait_for()
+    expect(lab.page.get_by_role("region", name="Area", exact=True)).to_be_hidden()
+    lab.page.get_by_role("button", name="Close search").click()
+    lab.py_is("w.query", "")
+
+
 def test_it_follows_the_theme(lab: Lab, server: Server) -> None:
     lab.open(written(server, "theme.ipynb", "w"))
     lab.run_all()

@@ -277,6 +277,26 @@ def test_past_and_future_are_those_of_the_analysis_and_the_rest_is_dimmed(
     assert view.page.page.locator(".ubviz-marks").count() == 0
 
 
+def test_a_cone_can_be_selected_and_an_area_widened(opened: Callable[[str], Tooled]) -> None:
+    view = opened("small")
+    row = rows(view.trace, "comm", cat="kernel")[0]
+    view.click(middle(view.trace, row), "comm")
+    view.page.keys("p")
+    cone = Cones(view.trace).past(("spans", row))
+    view.says("Past and future", f"and {len(cone.spans)} spans")
+    view.page.page.get_by_role("button", name="Select these").click()
+    view.page.frames()
+    wanted = [*(("events", n) for n in cone.events.tolist()), *(("spans", n) for n in cone.spans.tolist())]
+    assert [tuple(each) for each in view.selection] == wanted
+    view.says("Past and future", f"and {len(cone.spans)} spans")  # it stays what it was
+    first, last = (rows(view.trace, "compute", cat="kernel")[at] for at in (0, 5))
+    view.click(middle(view.trace, first), "compute")
+    view.page.keys("r")
+    view.click(middle(view.trace, last), "compute")
+    view.page.keys("Shift+R")
+    assert view.page.json("area")[:2] == [view.trace.spans[first].start_ns, view.trace.spans[last].end_ns]
+
+
 def test_the_pages_cones_are_the_analysis_own_on_any_recording(opened: Callable[[str], Tooled]) -> None:
     view = opened("small")
     source = zlib.decompress(code("tools")).decode()

@@ -24,10 +24,15 @@ Path = tuple[str, str, str]
 """Section, key, field: ("flags", "cpu_event[1]", "set")."""
 Change = tuple[Path, Any, Any]
 """A path, what was there, what is there now; None is nothing."""
-NOTHING: list[Change] = []
 OF_UBATCH = re.compile(r"cpu_event\[(\d+)\]$")
 ENDED_BY_TIME = ("event.synchronize", "stream.synchronize", "host.read", "kernel.launch", "thread.join")
 """Waits that no trace event of the same thread ends."""
+AFTER = (
+    "microbatches",
+    "merge",
+    "capture",
+    "replay",
+)  # stages after which main's launches put the parts together
 
 
 class Fold:
@@ -84,8 +89,6 @@ class Fold:
         handler = _HANDLERS.get(event.kind)
         if handler is not None:
             handler(self, row, event, who)
-        if not self._old:
-            return NOTHING
         now = self.now
         changes = [(path, old, now.get(path)) for path, old in self._old.items() if old != now.get(path)]
         self._old.clear()
@@ -120,6 +123,8 @@ class Fold:
         paths = self._places.get(who)
         if paths is None:
             paths = self._places[who] = tuple(("threads", who, name) for name in ("status", "site", "caller"))
+            first = self._first.stream.get(thread_number(event))
+            self.put("threads", who, "stream", self._stream(event, first))
         if now.get(paths[0]) != "runs":
             self._runs(who)
         if event.site is not None:
@@ -230,10 +235,9 @@ class Fold:
         args, name = event.args, self.key(event.rank, event.args.get("barrier"))
         again = self.get("barriers", name, "generation") != args.get("generation")  # the first of a new round
         arrived = [] if again else self.get("barriers", name, "arrived", [])
-        self.put("barriers", name, "generation", args.get("generation"))
-        self.put("barriers", name, "parties", args.get("parties"))
+        for field in ("generation", "parties", "n"):
+            self.put("barriers", name, field, args.get(field))
         self.put("barriers", name, "arrived", [*arrived, who])
-        self.put("barriers", name, "n", args.get("n"))
         is_open = args.get("n") == args.get("parties")
         self.put("barriers", name, "state", "open" if is_open else "filling")
         self._waits(row, event, who, name)
@@ -323,17 +327,13 @@ class Fold:
 
     def _launch(self, row: int, event: Event, who: str) -> None:
         if event.args.get("host_wait"):
-            self._waits(
-                row,
-                event,
-                who,
-                f"{event.args.get('name')} on {self.key(event.rank, event.args.get('stream'))}",
-            )
+            stream = self.key(event.rank, event.args.get("stream"))
+            self._waits(row, event, who, f"{event.args.get('name')} on {stream}")
         if self.get("threads", who, "stream") is None:
             self.put("threads", who, "stream", self._stream(event, event.args.get("stream")))
         if event.ubatch is None and event.args.get("operation") != "inputs":
             stage = self.get("calls", self._rank(event), "stage")
-            self._stage(event, "merge" if stage in ("microbatches", "merge") else "model")
+            self._stage(event, "merge" if stage in AFTER else "model")
 
     # ---- steps
 

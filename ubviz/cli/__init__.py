@@ -33,6 +33,7 @@ COMMANDS = {
     "view": "draw a recording",
     "explore": "run the hand-over in every order, right or broken, and say what can go wrong",
     "analyze": "measure, explain and judge a recording",
+    "compare": "two recordings side by side: the same operations, both numbers and the difference",
     "doctor": "say what this machine offers, and how to get the rest",
 }
 

@@ -10,8 +10,10 @@ import { build } from "esbuild";
 
 const MOST_BYTES = 100_000; // a script travels with every view, and is saved with it
 
-// Properties of our own objects that are named often: shorter in what is shipped. None of them may be in the DOM, in a
-// message of the kernel, a trait or a dataset, and none may be looked up by a string.
+// The timeline and its tools are near that bound. Properties of their own objects that are named often are shorter in what
+// is shipped, and the same in both scripts. None of these may be in the DOM, a trait, a dataset or a message of the kernel,
+// and none may be looked up by a string: the tests in a browser would find it missing.
+const SHORTER = ["widget", "tools"];
 const SHORTENED = [
   "axis", "betweenStreams", "betweenThreads", "chunk", "chunks", "closeDetails", "colour", "crowded", "details",
   "dotted", "element", "entering", "filled", "fromLane", "fromRow", "fromTable", "gapped", "goTo", "goToTime",
@@ -19,9 +21,6 @@ const SHORTENED = [
   "primary", "request", "room", "rounded", "rulerY", "scene", "shell", "shortOf", "snap", "spec", "stripes",
   "takeMark", "thin", "titles", "toLane", "toRow", "toTable", "track", "wide",
 ];
-
-// The same short name in every script: the tools come later and use the timeline's own objects.
-const SHORT = Object.fromEntries(SHORTENED.map((name, i) => [name, `$${i.toString(36)}`]));
 
 const here = dirname(fileURLToPath(import.meta.url));
 const shipped = join(here, "../static");
@@ -40,9 +39,8 @@ function shippedBytes(name) {
   }
 }
 
-const { outputFiles, metafile } = await build({
+const options = {
   absWorkingDir: here,
-  entryPoints: readdirSync(join(here, "src")).filter((name) => /\.(ts|css)$/.test(name)).sort().map((name) => join("src", name)),
   outdir: shipped,
   write: false,
   bundle: true,
@@ -50,16 +48,30 @@ const { outputFiles, metafile } = await build({
   platform: "browser",
   target: ["es2022"],
   minify: true,
-  mangleProps: new RegExp(`^(${SHORTENED.join("|")})$`),
-  mangleCache: SHORT,
-  // The same in every script: the tools work on the timeline's objects.
-  mangleCache: Object.fromEntries(SHORTENED.map((name, i) => [name, `$${i.toString(36)}`])),
   charset: "ascii",
   legalComments: "none",
   sourcemap: false,
   metafile: true,
   logLevel: "warning",
-}).catch(() => process.exit(1)); // esbuild has said why
+};
+
+const entries = readdirSync(join(here, "src")).filter((name) => /\.(ts|css)$/.test(name)).sort();
+const shorter = (name) => SHORTER.includes(name.split(".")[0]);
+
+async function built(names, more = {}) {
+  const entryPoints = names.map((name) => join("src", name));
+  return build({ ...options, ...more, entryPoints }).catch(() => process.exit(1)); // esbuild has said why
+}
+
+const results = [
+  await built(entries.filter((name) => !shorter(name))),
+  await built(entries.filter(shorter), {
+    mangleProps: new RegExp(`^(${SHORTENED.join("|")})$`),
+    mangleCache: Object.fromEntries(SHORTENED.map((name, i) => [name, `$${i.toString(36)}`])),
+  }),
+];
+const outputFiles = results.flatMap((result) => result.outputFiles);
+const outputs = Object.assign({}, ...results.map((result) => result.metafile.outputs));
 
 for (const { path, contents } of outputFiles) {
   const name = basename(path);
@@ -72,7 +84,7 @@ for (const { path, contents } of outputFiles) {
   }
 }
 
-for (const [path, { bytes, imports }] of Object.entries(metafile.outputs)) {
+for (const [path, { bytes, imports }] of Object.entries(outputs)) {
   const name = basename(path);
   console.log(`${name}: ${bytes} bytes`);
   if (imports.length > 0) refuse(`${name} imports ${imports[0].path}, and has to be one file.`);

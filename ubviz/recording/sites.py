@@ -16,6 +16,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from ..errors import notebook_cells
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 USER, MECHANISM, SKIP = 0, 1, 2
 _MECHANISM = {str(_PACKAGE / "ubatch" / "contexts.py"), str(_PACKAGE / "ubatch" / "dbo.py")}
@@ -52,7 +54,7 @@ class Sites:
     def __init__(self) -> None:
         self._names: dict[tuple[int, int], str] = {}
         self._codes: dict[int, CodeType] = {}
-        self._cells = _cell_numbers()
+        self._cells = notebook_cells()
 
     def name(self, code: CodeType, offset: int) -> str:
         """``file:line`` of an instruction."""
@@ -106,9 +108,3 @@ def _block(lines: list[str]) -> list[str]:
         return inspect.getblock(lines)
     except (SyntaxError, IndentationError):  # e.g. a lambda in the middle of an expression
         return lines[:1]
-
-
-def _cell_numbers() -> dict[str, int]:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return dict(getattr(getattr(shell, "compile", None), "_filename_map", {}))

@@ -135,6 +135,8 @@ class Replay:
 
 
 _LOOKS = "look:"
+MOST_STEPS = 1_000_000
+"""No program that is explored takes so many steps."""
 
 
 def written(threads: Iterable[int], looks: bool = False) -> str:
@@ -166,7 +168,11 @@ def read_schedule(text: str) -> tuple[int, ...]:
         thread, _, count = part.partition("x")
         if not thread.isdecimal() or not (count or "1").isdecimal():
             raise BadArgument(f"part {at + 1} of the schedule, {part!r}, is no thread number like 2 or 2x14")
-        threads += [int(thread)] * int(count or 1)
+        if len(threads) + (many := int(count or 1)) > MOST_STEPS:
+            raise BadArgument(
+                f"part {at + 1} of the schedule, {part!r}, makes it longer than {MOST_STEPS:,} steps"
+            )
+        threads += [int(thread)] * many
     return tuple(threads)
 
 

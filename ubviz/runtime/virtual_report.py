@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from ..errors import notebook_cells
+
 if TYPE_CHECKING:
     from .virtual_baton import Runner
 
@@ -42,8 +44,15 @@ def _where(frame: FrameType | None) -> str:
     while frame is not None:
         file = frame.f_code.co_filename.replace("\\", "/")
         if not any(part in file for part in _INNER):
-            inside = file.rpartition("/ubviz/")
-            short = "ubviz/" + inside[2] if inside[1] else file.rpartition("/")[2]
-            return f", at {short}:{frame.f_lineno}"
+            return f", at {_short(file, frame.f_code.co_filename)}:{frame.f_lineno}"
         frame = frame.f_back
     return ""
+
+
+def _short(file: str, known_as: str) -> str:
+    """A file's name as recordings have it: within the package, a notebook's cell, or the name alone."""
+    cells = notebook_cells()
+    if known_as in cells:
+        return f"cell[{cells[known_as]}]"
+    inside = file.rpartition("/ubviz/")
+    return "ubviz/" + inside[2] if inside[1] else file.rpartition("/")[2]

@@ -25,12 +25,13 @@ def only_steps(trace: Trace, steps: Iterable[int]) -> Trace:
     spans = np.flatnonzero(np.isin(trace.spans["step"], chosen) & ~_long(trace))
     rows = [list(span) for span in trace.spans.rows(spans)]
     lives = [life for step in chosen for life in _lives(trace, step)]
-    order = sorted(range(len(rows) + len(lives)), key=lambda i: _start((rows + lives)[i]))
+    every = rows + lives
+    order = sorted(range(len(every)), key=lambda i: _start(every[i]))
     place = {int(spans[i]): new for new, i in enumerate(order) if i < len(rows)}
     kept = {"events": {int(row): new for new, row in enumerate(events)}, "spans": place}
     return Trace(
         make_table(Event, trace.events.rows(events)),
-        make_table(Span, [(rows + lives)[i] for i in order]),
+        make_table(Span, [every[i] for i in order]),
         make_table(Flow, _flows(trace, kept)),
         trace.lanes,
         trace.meta,

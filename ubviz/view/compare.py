@@ -18,7 +18,7 @@ from ..errors import BadArgument, MissingExtra
 from ..trace.model import Trace
 from .compare_data import Key, key_of, rows_of, store_of
 from .compare_sides import aligned, sides_of
-from .compare_words import sentence_of, words_of
+from .compare_words import sentence_of, text_of, words_of
 from .fallback import MOST_SPANS, Still
 from .pair import before_after
 from .palette import theme_of
@@ -35,7 +35,7 @@ class Compare(View):
 
     >>> compare = ubviz.Compare(before, after, names=("before", "after"))  # doctest: +SKIP
     >>> compare  # doctest: +SKIP
-    <Compare: 505 ms and 330 ms, after is 0.654 times as long>
+    <Compare: 505 ms and 330 ms, after is 1.53 times as fast>
     >>> compare.differences().head()  # doctest: +SKIP
     >>> compare.selection = (0, 1, "experts", 0)  # microbatch, layer, name, occurrence  # doctest: +SKIP
 
@@ -124,6 +124,11 @@ class Compare(View):
         """The comparison itself: pairs, what is only in one, totals."""
         return self._found
 
+    @property
+    def text(self) -> str:
+        """The numbers of both and the operations that differ most, as plain text: stable, to be compared."""
+        return text_of(self._sides, self._found)
+
     def differences(self) -> pd.DataFrame:
         """Every operation, one a row: both durations and starts in nanoseconds, b less a, and which one alone has it.
 
@@ -141,8 +146,8 @@ class Compare(View):
             "layer": [operation.layer for operation, _, _ in self._rows],
             "occurrence": [operation.occurrence for operation, _, _ in self._rows],
         }
-        for at, which in ((1, "a"), (2, "b")):
-            parts = [row[at] for row in self._rows]
+        for at, which in enumerate("ab"):
+            parts = [both[at] for _, *both in self._rows]
             columns[f"{which}_ns"] = [None if part is None else part.duration_ns for part in parts]
             columns[f"{which}_start_ns"] = [None if part is None else part.offset_ns for part in parts]
         frame = pd.DataFrame({

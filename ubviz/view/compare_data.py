@@ -37,17 +37,38 @@ def rows_of(found: Comparison) -> list[Row]:
     return sorted(rows, key=lambda row: next(part.offset_ns for part in row[1:] if part is not None))
 
 
-def store_of(sides: tuple[Side, Side], found: Comparison, align: str, title: str | None, label: str) -> Blocks:
+def store_of(
+    sides: tuple[Side, Side], found: Comparison, align: str, title: str | None, label: str
+) -> Blocks:
     """All that the page is told: the numbers at once, the lanes and the table with them."""
     rows = rows_of(found)
     index = {
         "title": title, "label": label, "align": align, "names": [side.name for side in sides],
         "steps": [side.step for side in sides],
         "totals": {name: [total.a, total.b] for name, total in found.totals.items()},
-        "styles": list(STYLES), "notices": [notice.message for notice in found.notices],
+        "styles": list(STYLES), "notices": notices_of(sides, found),
     }  # fmt: skip
     lanes = {f"side:{at}": side_data(side, rows, at) for at, side in enumerate(sides)}
     return Blocks(index, {"operations": _table(rows), **lanes})
+
+
+def notices_of(sides: tuple[Side, Side], found: Comparison) -> list[str]:
+    """What the reader must know of either recording, and of the comparison."""
+    own = [f"{side.name}: {notice.sentence}" for side in sides for notice in side.trace.notices]
+    several = [side.name for side in sides if len(np.unique(side.trace.spans["rank"][kernels(side)])) > 1]
+    mixed = [f"{' and '.join(several)}: {RANKS}"] if several else []
+    return [*own, *mixed, *(notice.sentence for notice in found.notices)]
+
+
+RANKS = (
+    "kernels of several ranks; operations say no rank, so those of one name are paired in the order in which they "
+    "start, and one rank's may stand beside another's"
+)
+
+
+def kernels(side: Side) -> np.ndarray:
+    """The rows of its kernels."""
+    return np.flatnonzero(side.trace.spans.mask(cat="kernel"))
 
 
 def _table(rows: list[Row]) -> dict[str, Any]:
@@ -75,7 +96,7 @@ def side_data(side: Side, rows: list[Row], at: int) -> dict[str, Any]:
     spans = Spans(trace, names)
     of = np.full(len(trace.spans), -1, dtype=np.int64)
     for number, row in enumerate(rows):
-        part = row[1 + at]
+        part = row[1:][at]
         if part is not None:
             of[list(part.rows)] = number
     ordered = sorted(trace.lanes, key=lambda lane: (lane.rank, GROUPS.index(lane.group)))
@@ -83,7 +104,9 @@ def side_data(side: Side, rows: list[Row], at: int) -> dict[str, Any]:
     for lane in ordered:
         tracks = [_track(bars, of, side.begin_ns) for bars in bars_of(spans, lane) if bars.layer != "inner"]
         if tracks:
-            lanes.append({"id": lane.id, "name": lane.role, "group": lane.group, "rank": lane.rank, "tracks": tracks})
+            lanes.append(
+                {"id": lane.id, "name": lane.role, "group": lane.group, "rank": lane.rank, "tracks": tracks}
+            )
     return {"lanes": lanes, "names": names.texts}
 
 

@@ -50,7 +50,11 @@ def _pair(who: str, value: Any, default: tuple[Any, Any], what: str, kind: type)
         return default
     ok = isinstance(value, (list, tuple)) and len(value) == 2
     for part in value if ok else ():
-        ok = ok and not isinstance(part, bool) and isinstance(part, kind if kind is str else (kind, type(None)))
+        ok = (
+            ok
+            and not isinstance(part, bool)
+            and isinstance(part, kind if kind is str else (kind, type(None)))
+        )
     if not ok or (kind is str and not all(part.strip() for part in value)):
         raise BadArgument(f"{who} are two {what}, as in {_EXAMPLE[who]}, not {value!r}")
     return value[0], value[1]
@@ -61,7 +65,7 @@ _EXAMPLE = {"names": '("before", "after")', "steps": "(3, 5)"}
 
 def _side(trace: Any, name: str, step: int | None, comm: CommRule | None) -> Side:
     must_be_trace(trace, "Compare takes")
-    name = whole_text(name)
+    name = " ".join(whole_text(name).split())
     if step is None:
         step = last_complete_step(trace)
     elif step not in trace.steps:

@@ -42,7 +42,7 @@ class Still:
         words = html.escape(self.words, quote=True)
         if self.picture is None:
             return f"<p>{words}</p>"
-        data = base64.b64encode(self.picture._bytes("png", 1.5 * DPI)).decode("ascii")
+        data = base64.b64encode(self.picture.small_png(1.5 * DPI)).decode("ascii")
         return f'<img alt="{words}" src="data:image/png;base64,{data}">'
 
 

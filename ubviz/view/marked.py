@@ -75,7 +75,7 @@ def measured(trace: Trace, area: Area | None) -> pd.DataFrame:
     if lanes:
         touch &= np.isin(spans["lane"], lanes)
     rows = np.flatnonzero(touch) if area else np.empty(0, np.int64)
-    frame = trace.to_pandas("spans", rows=rows)
+    frame = trace.to_pandas("spans", rows=rows.tolist())
     frame["duration_ns"] = ends[rows] - begins[rows]
     frame["inside_ns"] = np.minimum(ends[rows], end) - np.maximum(begins[rows], start)
     return frame

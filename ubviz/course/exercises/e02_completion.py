@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -22,7 +23,7 @@ def judge(completion: Callable[[list[Launch], int], list[str]]) -> Verdict:
     for seed in range(LISTS):
         launches, launch_us = _launches(seed)
         said: Any = completion(list(launches), launch_us)
-        trace = run(lambda rt, launches=launches: _program(rt, launches), launch_ns=launch_us * 1000)
+        trace = run(partial(_program, launches), launch_ns=launch_us * 1000)
         ends = _ends(trace)
         expected = sorted(ends, key=lambda name: ends[name])
         if not isinstance(said, list) or sorted(map(str, said)) != sorted(expected):
@@ -48,7 +49,7 @@ def _launches(seed: int) -> tuple[list[Launch], int]:
     return launches, random.choice((10, 50, 250))
 
 
-def _program(rt: Any, launches: list[Launch]) -> None:
+def _program(launches: list[Launch], rt: Any) -> None:
     streams = {name: rt.Stream(name) for name in ("compute", "comm")}
     for name, stream, us, blocks in launches:
         rt.launch(name, cls=stream, duration_ns=us * 1000, stream=streams[stream], host_wait=blocks)

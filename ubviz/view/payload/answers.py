@@ -38,7 +38,7 @@ class Answers:
 
     def __init__(self, trace: Trace, place: Mapping[int, int]) -> None:
         self.trace, self._place = trace, place
-        self._steps = {str(step): step for step in trace.steps} or {"": None}
+        self._steps: dict[str, int | None] = {str(step): step for step in trace.steps} or {"": None}
 
     @property
     def all_at_hand(self) -> bool:

@@ -150,7 +150,7 @@ class Payload:
         if which and which not in known:
             raise BadArgument(f"this recording has no step {which!r}")
         step = known.get(which)
-        first, rest = in_words(numbers_of_step(self._answers.steps[step], step))
+        first, rest = in_words(numbers_of_step(self._answers.steps.get(step, self.trace), step))
         return encode({"first": first, "rest": rest})
 
     def keys(self) -> Iterator[str]:

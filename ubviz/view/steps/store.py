@@ -37,7 +37,12 @@ PATH = (
     (1, "the model, at once", "unsplit", ("model",)),
     (1, "the model, one microbatch after the other", "split", ("model",)),
     (1, "UBatchWrapper._run_ubatches", "overlapped", ("threads", "microbatches", "merge")),
-    (1, "UBatchWrapper._capture_ubatches", "capture", ("capture", "threads", "microbatches", "merge")),
+    (
+        1,
+        "UBatchWrapper._capture_ubatches",
+        "capture",
+        ("capture", "threads", "microbatches", "merge", "replay"),
+    ),
     (1, "CUDAGraph.replay", "replay", ("replay", "merge", "model")),
 )
 """The call path: depth, name, the branch that it is ("" for all), the stages in which one is there."""
@@ -65,7 +70,7 @@ class StepStore:
 
     def _lanes(self, trace: Trace) -> list[dict[str, Any]]:
         """Every thread, and its microbatch."""
-        found = {}
+        found: dict[str, int | None] = {}
         for key, ubatch in zip(self.states.threads, trace.events["ubatch"].tolist()):
             found.setdefault(key, ubatch if ubatch >= 0 else None)
         order = [name for section, name, _ in self.states.keyframes[0] if section == "threads"]

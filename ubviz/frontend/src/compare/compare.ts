@@ -14,7 +14,7 @@ import { cut, visible } from "../base/visible";
 import { open } from "../base/wire";
 import { listenToPointer } from "../timeline/pointer";
 import { dataOf, keyOf, numberOf, type Data } from "./data";
-import { gutterOf, paint } from "./draw";
+import { gutterOf, paint, paintHeads } from "./draw";
 import { hit } from "./hit";
 import { along, commandOf, type Command } from "./keys";
 import { layoutOf, type Layout } from "./layout";
@@ -60,6 +60,10 @@ export class Compare {
       choose: (number) => this.#choose(number, "table"),
       point: (number) => this.#point(number),
       leave: () => this.#stage.focus(),
+      turned: () => {
+        this.#hovered = null; // what is under the pointer is another row now
+        this.#request();
+      },
     }, signal);
     this.#root = make("section", { class: "ubviz ubviz-compare", role: "group", "aria-label": "Two recordings compared" },
       this.#title, this.#problem.element, this.#figures, this.#notices, this.#stage, this.#said, this.#legend.element,
@@ -79,7 +83,12 @@ export class Compare {
       this.#do(command);
     }, signal);
     this.#listen();
-    for (const name of ["view_range", "selection", "theme"] as const) this.#link.on(name, () => this.#request());
+    for (const name of ["view_range", "theme"] as const) this.#link.on(name, () => this.#request());
+    this.#link.on("selection", () => {
+      const selected = this.#selected();
+      if (selected !== null) this.#table.reveal(selected);
+      this.#request();
+    });
     this.#link.on("_problem", () => this.#complain());
     this.#link.on("_head", () => void this.#load());
     watchTheme(() => this.#request(), signal);
@@ -181,7 +190,6 @@ export class Compare {
     const { operations, index } = this.#data!;
     this.#link.set("selection", number === null ? null : keyOf(operations[number]!));
     if (number === null) return this.#live.say("Nothing is selected.");
-    if (from !== "table") this.#table.reveal(number);
     if (from !== "lanes") this.#go(revealed(this.#range(), ...this.#extentOf(number)));
     this.#live.say(operationWords(operations[number]!, index.names));
     this.#request();
@@ -248,14 +256,15 @@ export class Compare {
     const scale = (this.#scale = new Scale(this.#range(), gutterOf(measure, this.#layout), width - 6));
     const selected = this.#selected();
     const lit = this.#hovered ?? selected;
-    const sheet = { ctx, measure, palette, scale, width, dpr };
+    const sheet = { ctx, measure, palette, scale, width, dpr, shortened: new Map<string, string>() };
     paint(sheet, this.#data, this.#layout, lit);
     if (lit !== null) paintTie(sheet, this.#data, this.#layout, lit);
+    paintHeads(sheet, this.#data, this.#layout);
     const words = lit === null ? HINT : operationWords(this.#data.operations[lit]!, this.#data.index.names);
     if (this.#said.textContent !== words) this.#said.textContent = words;
     this.#said.toggleAttribute("data-ubviz-hint", lit === null);
     this.#stage.style.cursor = this.#hovered === null ? "" : "pointer";
-    this.#legend.show(this.#data, palette);
+    this.#legend.show(this.#data, sheet.shortened, palette);
     this.#table.show(palette, selected, this.#hovered);
     this.#root.dataset.ubvizMs = (performance.now() - begun).toFixed(1);
     this.#root.dataset.ubvizLit = lit === null ? "" : String(lit);

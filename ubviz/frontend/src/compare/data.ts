@@ -1,6 +1,6 @@
 /** What has come, put together: operations with both their parts, and the blocks on each lane. */
 
-import { same } from "../base/link";
+import { shortsOf } from "./short";
 import type { Index, Key, LaneData, PartData, SideData, TableData, TrackData } from "./model";
 
 export interface Part {
@@ -49,6 +49,8 @@ export interface Data {
   index: Index;
   operations: Operation[];
   sides: [Lane[], Lane[]];
+  /** By name, the letters that stand for it where there is no room. */
+  shorts: ReadonlyMap<string, string>;
   /** From the first that is drawn to the last. */
   extent: [number, number];
 }
@@ -65,7 +67,8 @@ export function dataOf(index: Index, table: TableData, sides: [SideData, SideDat
       for (let i = 0; i < t.length; i++) [low, high] = [Math.min(low, t[i]!), Math.max(high, t[i]! + dur[i]!)];
     }
   }
-  return { index, operations, sides: lanes, extent: [low, high] };
+  const labels = lanes.flat().flatMap(({ tracks }) => tracks.flatMap(({ blocks }) => blocks.map(({ label }) => label)));
+  return { index, operations, sides: lanes, shorts: shortsOf(labels), extent: [low, high] };
 }
 
 const partOf = (part: PartData | null): Part | null =>
@@ -103,7 +106,9 @@ export const keyOf = ({ ubatch, layer, name, occurrence }: Operation): Key => [u
 /** The number of the operation that a key names; null for what is none. */
 export function numberOf(operations: readonly Operation[], key: unknown): number | null {
   if (!Array.isArray(key)) return null;
-  const found = operations.findIndex((operation) => operation.name === key[2] && same(keyOf(operation), key));
+  const [ubatch, layer, name, occurrence] = key;
+  const found = operations.findIndex((operation) => operation.name === name && operation.layer === layer
+    && operation.ubatch === ubatch && operation.occurrence === occurrence);
   return found < 0 ? null : found;
 }
 

@@ -5,7 +5,7 @@ import { dashes, dots, hatch } from "../base/patterns";
 import { Scale } from "../base/scale";
 import { rectangle } from "../base/shapes";
 import {
-  CAP, GROUP_FONT, KEY_FONT, LABEL, LABEL_FONT, LANE_FONT, NOTE_FONT, RULER_FONT, SMALL, SMALL_FONT, clean, type Measure,
+  CAP, KEY_FONT, LABEL, LABEL_FONT, LANE_FONT, NOTE_FONT, RULER_FONT, SMALL, SMALL_FONT, clean, type Measure,
 } from "../base/text";
 import type { Palette } from "../base/theme";
 import { cut } from "../base/visible";
@@ -20,6 +20,8 @@ export interface Sheet {
   scale: Scale;
   width: number;
   dpr: number;
+  /** What was written short, and what it is short for. */
+  shortened: Map<string, string>;
 }
 
 export function paint(sheet: Sheet, data: Data, layout: Layout, lit: number | null): void {
@@ -42,6 +44,10 @@ export function paint(sheet: Sheet, data: Data, layout: Layout, lit: number | nu
     write(sheet, name, scale.left - 10, top + high / 2, lane.thread ? NOTE_FONT : LANE_FONT, lane.thread ? SMALL : 13,
       lane.thread ? palette.soft : palette.ink, "right");
   }
+}
+
+/** After all that may lie under them. */
+export function paintHeads(sheet: Sheet, data: Data, layout: Layout): void {
   for (const head of layout.heads) paintHead(sheet, data, head);
 }
 
@@ -145,7 +151,7 @@ function paintBlock(sheet: Sheet, data: Data, track: Track, block: Block, y: num
   else if (block.style === "transfer") ctx.fillStyle = dots(ctx, colour, dpr);
   if (only || block.style === "comm" || block.style === "transfer") ctx.fill();
   if (lit || pale || block.style === "transfer") outline(sheet, x0, x1, top, bottom, lit ? palette.ink : colour, lit ? 2 : 1.2);
-  paintName(sheet, block, ground, Math.max(x0, scale.left), Math.min(x1, scale.right + 4), y, only);
+  paintName(sheet, data.shorts, block, ground, Math.max(x0, scale.left), Math.min(x1, scale.right + 4), y, only);
 }
 
 function outline({ ctx }: Sheet, x0: number, x1: number, top: number, bottom: number, colour: string, wide: number): void {
@@ -157,13 +163,17 @@ function outline({ ctx }: Sheet, x0: number, x1: number, top: number, bottom: nu
   ctx.stroke();
 }
 
-/** The name, where it fits whole. */
-function paintName(sheet: Sheet, block: Block, ground: string, x0: number, x1: number, y: number, only: boolean): void {
+/** The name where it fits whole, else the letters that stand for it where these do. */
+function paintName(
+  sheet: Sheet, shorts: Data["shorts"], block: Block, ground: string, x0: number, x1: number, y: number, only: boolean,
+): void {
   const { ctx, measure, palette } = sheet;
   const name = clean(block.label).slice(0, 60);
-  for (const [font, size] of [[LABEL_FONT, LABEL], [SMALL_FONT, SMALL]] as const) {
-    const half = measure(name, font) / 2;
-    if (!name || 2 * half + 8 > x1 - x0) continue;
+  const short = shorts.get(name) ?? "";
+  for (const [text, font, size] of [[name, LABEL_FONT, LABEL], [name, SMALL_FONT, SMALL], [short, SMALL_FONT, SMALL]] as const) {
+    const half = measure(text, font) / 2;
+    if (!text || 2 * half + 8 > x1 - x0) continue;
+    if (text !== name) sheet.shortened.set(short, name);
     const middle = (x0 + x1) / 2;
     if (only || block.style !== "compute" || block.to - block.from > 1) {
       ctx.beginPath();
@@ -171,7 +181,7 @@ function paintName(sheet: Sheet, block: Block, ground: string, x0: number, x1: n
       ctx.fillStyle = ground;
       ctx.fill();
     }
-    write(sheet, name, middle, y, font, size, palette.on(ground), "center");
+    write(sheet, text, middle, y, font, size, palette.on(ground), "center");
     return;
   }
 }
@@ -180,10 +190,10 @@ function paintName(sheet: Sheet, block: Block, ground: string, x0: number, x1: n
 
 function paintHead(sheet: Sheet, { index }: Data, head: Head): void {
   const { ctx, palette, scale, width } = sheet;
-  const name = cut(index.names[head.side].toUpperCase(), 30);
+  const name = cut(index.names[head.side], 30); // as it is: in capitals a µs would be an MS
   const step = index.steps[head.side];
-  write(sheet, name, 0, head.y, GROUP_FONT, SMALL, palette.soft, "left");
-  let taken = sheet.measure(name, GROUP_FONT) + 8;
+  write(sheet, name, 0, head.y, KEY_FONT, LABEL, palette.ink, "left");
+  let taken = sheet.measure(name, KEY_FONT) + 8;
   const words = step === null ? "" : `step ${step}`;
   if (words) {
     write(sheet, words, taken, head.y, NOTE_FONT, SMALL, palette.soft, "left");
@@ -203,7 +213,7 @@ function paintHead(sheet: Sheet, { index }: Data, head: Head): void {
   if (least > width - 2) return;
   const x = Math.max(least, Math.min(inside ? at - 6 : width - 4, width - 4));
   ctx.fillStyle = palette.background;
-  if (x > at) ctx.fillRect(x - wide - 4, head.y - 9, wide + 8, 18);
+  ctx.fillRect(x - wide - 4, head.y - 9, wide + (x > at ? 8 : 6), 18);
   write(sheet, text, x, head.y, KEY_FONT, 12, palette.ink, "right");
 }
 

@@ -24,6 +24,8 @@ export interface Layout {
   rows: Row[];
   heads: [Head, Head];
   rulerY: number;
+  /** The middle of the room between the two. */
+  between: number;
   height: number;
 }
 
@@ -31,7 +33,7 @@ const RULER = 22;
 const HEAD = 28;
 const THREAD = 14;
 const STREAM = 30;
-const BETWEEN = 16;
+const BETWEEN = 28;
 
 export function layoutOf(data: Data): Layout {
   const rows: Row[] = [];
@@ -40,9 +42,9 @@ export function layoutOf(data: Data): Layout {
   for (const side of [0, 1] as const) {
     const top = y;
     y += HEAD;
-    let threads = false;
+    let threads: boolean | null = null;
     for (const lane of data.sides[side]) {
-      if (threads && !lane.thread) y += 6;
+      if (threads !== null && threads !== lane.thread) y += threads ? 6 : 10; // more before the next rank
       threads = lane.thread;
       const each = lane.thread ? THREAD : STREAM;
       const bottom = y + each * Math.max(lane.tracks.length, 1);
@@ -52,7 +54,7 @@ export function layoutOf(data: Data): Layout {
     heads.push({ side, y: top + HEAD / 2, top, bottom: y + 2 });
     y += BETWEEN;
   }
-  return { rows, heads: heads as [Head, Head], rulerY: 4 + RULER / 2, height: y - BETWEEN + 8 };
+  return { rows, heads: heads as [Head, Head], rulerY: 4 + RULER / 2, between: heads[0]!.bottom + BETWEEN / 2, height: y - BETWEEN + 8 };
 }
 
 /** The row at a height; the nearest within three pixels. */

@@ -5,6 +5,7 @@ import { dashes, dots, hatch } from "../base/patterns";
 import { rectangle } from "../base/shapes";
 import { density, sized } from "../base/surface";
 import type { Palette } from "../base/theme";
+import { cut } from "../base/visible";
 import type { Data } from "./data";
 import { alone } from "./hatch";
 
@@ -20,12 +21,14 @@ export class Legend {
   readonly element = make("div.compare-legend", { "aria-hidden": "true" });
   #key = "";
 
-  show(data: Data, palette: Palette): void {
+  show(data: Data, shortened: ReadonlyMap<string, string>, palette: Palette): void {
     const items = itemsOf(data);
-    const key = JSON.stringify([items, palette.name, globalThis.devicePixelRatio]);
+    const letters = [...shortened].sort(([a], [b]) => (a < b ? -1 : 1)).map(([short, name]) => `${cut(short, 8)} ${cut(name, 24)}`);
+    const key = JSON.stringify([items, letters, palette.name, globalThis.devicePixelRatio]);
     if (key === this.#key) return;
     this.#key = key;
     this.element.replaceChildren(...items.map((item) => make("span.compare-key", swatch(item, palette), item.words)));
+    if (letters.length > 0) this.element.append(make("span.compare-key", letters.slice(0, 24).join(" \u00b7 ")));
   }
 }
 

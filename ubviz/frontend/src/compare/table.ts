@@ -6,18 +6,20 @@ import type { Palette } from "../base/theme";
 import { clean } from "../base/text";
 import { cut } from "../base/visible";
 import { later, longer, sorted, type Data, type Operation, type Order } from "./data";
-import { signed } from "./words";
+import { againWords, signed, startWords } from "./words";
 
 /** Rows in the page at once. */
 export const PAGE = 100;
 const ORDERS: readonly [Order, string][] = [
-  ["difference", "difference"], ["start", "start"], ["time", "time"], ["name", "name"],
+  ["difference", "difference"], ["start", "start moved"], ["time", "order of time"], ["name", "name"],
 ];
 
 export interface Wishes {
   choose(number: number): void;
   point(number: number | null): void;
   leave(): void;
+  /** Other rows are to be shown. */
+  turned(): void;
 }
 
 export class Table {
@@ -72,12 +74,13 @@ export class Table {
       ["Operation", "compare-name"], ["Microbatch", "compare-wide"], ["Layer", "compare-wide"], [a!, "compare-number"],
       [b!, "compare-number"], ["Difference", "compare-number"], ["Starts", "compare-number compare-wide"],
     ];
+    if (data.index.align === "name") heads.splice(1, 1); // no operation is of a microbatch
     this.#head.replaceChildren(...heads.map(([words, kind]) => {
       const cell = make("th", { scope: "col", dir: "auto" }, words);
       cell.className = classes(kind);
       return cell;
     }));
-    this.sort(this.#order);
+    this.sort(data.operations.some(longer) ? "difference" : "start");
   }
 
   sort(order: Order): void {
@@ -139,7 +142,7 @@ export class Table {
       each.hidden = last === 0;
       each.setAttribute("aria-disabled", String(way ? to === last : to === 0));
     });
-    this.wishes.point(null);
+    this.wishes.turned();
   }
 
   #pressed(event: KeyboardEvent, number: number | null): void {
@@ -166,27 +169,27 @@ function rowOf(data: Data, number: number, palette: Palette, most: number): HTML
   const operation = data.operations[number]!;
   const { ubatch, layer, parts } = operation;
   const [a, b] = parts;
+  const named = data.index.align === "name";
   const mark = make("i.compare-mark", { "aria-hidden": "true" });
   mark.style.background = palette.ubatch(ubatch);
+  mark.hidden = named;
   const where = [ubatch === null ? "" : `microbatch ${ubatch}`, layer === null ? "" : `layer ${layer}`].filter(Boolean);
   const name = make("th.compare-name", { scope: "row", dir: "auto" }, mark, cut(clean(operation.name), 60),
     make("span.compare-where", where.join(", ")));
-  if (operation.occurrence > 0) name.append(make("span.compare-again", `time ${operation.occurrence + 1}`));
+  if (operation.occurrence > 0) name.append(make("span.compare-again", againWords(operation.occurrence)));
   const cell = (kind: string, ...words: (string | Node)[]): HTMLTableCellElement => {
     const made = make("td", ...words);
     made.className = classes(kind);
     return made;
   };
   const row = make("tr", { "data-ubviz-number": String(number) }, name,
-    cell("compare-wide", ubatch === null ? "\u2013" : String(ubatch)), cell("compare-wide", layer === null ? "\u2013" : String(layer)),
+    ...(named ? [] : [cell("compare-wide", ubatch === null ? "\u2013" : String(ubatch))]), cell("compare-wide", layer === null ? "\u2013" : String(layer)),
     cell("compare-number", a ? duration(a.duration) : "\u2013"), cell("compare-number", b ? duration(b.duration) : "\u2013"),
     cell("compare-number", ...differenceOf(data, operation, most)),
     cell("compare-number compare-wide", a && b ? startWords(later(operation)) : "\u2013"));
   if (!a || !b) row.dataset.ubvizOnly = a ? "a" : "b";
   return row;
 }
-
-const startWords = (ns: number): string => (ns === 0 ? "as soon" : `${duration(Math.abs(ns))} ${ns > 0 ? "later" : "sooner"}`);
 
 /** Words, and a bar that is as long as the difference is large. */
 function differenceOf(data: Data, operation: Operation, most: number): (string | Node)[] {

@@ -1,46 +1,77 @@
-/** The line between the two parts of what is lit, with the duration of each beside it. */
+/** The line between the two parts of what is lit, and between the recordings both durations and the difference. */
 
 import { duration } from "../base/format";
-import { rectangle, swing } from "../base/shapes";
+import { onSwing, rectangle, swing } from "../base/shapes";
 import { KEY_FONT, LABEL } from "../base/text";
-import type { Data, Part } from "./data";
+import { cut } from "../base/visible";
+import { later, longer, type Data, type Operation } from "./data";
 import { write, type Sheet } from "./draw";
 import { rowOf, type Layout } from "./layout";
+import { signed, startWords } from "./words";
+
+const HALF = 10;
+
+interface Point {
+  x: number;
+  y: number;
+}
 
 export function paintTie(sheet: Sheet, data: Data, layout: Layout, lit: number): void {
-  const { ctx, palette, scale, width } = sheet;
   const operation = data.operations[lit];
   if (!operation) return;
-  const rows = operation.parts.map((part, side) => part && rowOf(layout, side, part.lane));
-  const [a, b] = operation.parts;
+  const { ctx, palette, scale, width } = sheet;
+  const y = layout.between;
+  const ends = operation.parts.map((part, side) => {
+    const row = part && rowOf(layout, side, part.lane);
+    return part && row ? { x: scale.x(part.start), y: side === 0 ? row.bottom - 2 : row.top + 2 } : null;
+  });
+  const known = ends.filter((end) => end !== null);
+  if (known.length === 0) return;
   ctx.save();
   ctx.beginPath();
   ctx.rect(scale.left - 4, 0, width - scale.left + 4, layout.height);
   ctx.clip();
-  if (a && b && rows[0] && rows[1]) {
-    ctx.beginPath();
-    swing(ctx, scale.x(a.start), rows[0].bottom - 2, scale.x(b.start), rows[1].top + 2);
-    ctx.strokeStyle = palette.ink;
-    ctx.lineWidth = 1.2;
-    ctx.stroke();
+  ctx.beginPath();
+  const [a, b] = ends;
+  if (a && b) swing(ctx, a.x, a.y, b.x, b.y);
+  else {
+    ctx.moveTo(known[0]!.x, known[0]!.y);
+    ctx.lineTo(known[0]!.x, y);
   }
+  ctx.strokeStyle = palette.ink;
+  ctx.lineWidth = 1.2;
+  ctx.stroke();
   ctx.restore();
-  operation.parts.forEach((part, side) => {
-    const row = rows[side];
-    if (part && row) pill(sheet, part, side === 0 ? row.bottom + 7 : row.top - 7);
-  });
+  pill(sheet, pillWords(operation, data), a && b ? crossing(a, b, y) : known[0]!.x, y);
 }
 
-/** How long a part runs, beside the line; it stays on the sheet, and is not there where its part is not. */
-function pill(sheet: Sheet, part: Part, y: number): void {
+/** Where the line is at a height. */
+function crossing(a: Point, b: Point, y: number): number {
+  let [low, high] = [0, 1];
+  for (let i = 0; i < 20; i++) {
+    const middle = (low + high) / 2;
+    if (onSwing(a.x, a.y, b.x, b.y, middle)[1] < y) low = middle;
+    else high = middle;
+  }
+  return onSwing(a.x, a.y, b.x, b.y, low)[0];
+}
+
+function pillWords(operation: Operation, { index }: Data): string {
+  const [a, b] = operation.parts;
+  if (a && b) {
+    const [by, moved] = [longer(operation), later(operation)];
+    const words = by !== 0 ? signed(by) : moved !== 0 ? startWords(moved) : "the same";
+    return `${duration(a.duration)} \u2192 ${duration(b.duration)}, ${words}`;
+  }
+  return `only in ${cut(index.names[a ? 0 : 1], 20)}, ${duration((a ?? b)!.duration)}`;
+}
+
+function pill(sheet: Sheet, text: string, x: number, y: number): void {
   const { ctx, palette, scale, width } = sheet;
-  const [x0, x1] = [scale.x(part.start), scale.x(part.end)];
-  if (x1 < scale.left || x0 > scale.right + 4) return;
-  const text = duration(part.duration);
-  const wide = sheet.measure(text, KEY_FONT) + 10;
-  const left = Math.min(Math.max(x0 + 6, scale.left), width - wide - 1);
+  const wide = sheet.measure(text, KEY_FONT) + 14;
+  const left = Math.max(Math.min(Math.max(x - wide / 2, scale.left), width - wide - 1), 0);
   ctx.beginPath();
-  rectangle(ctx, left, y - 9, left + wide, y + 9, 4);
+  rectangle(ctx, left, y - HALF, left + wide, y + HALF, 5);
   ctx.fillStyle = palette.ink;
   ctx.fill();
   write(sheet, text, left + wide / 2, y, KEY_FONT, LABEL, palette.background, "center");

@@ -1,6 +1,6 @@
 /** What is said: of an operation in both, of a number of both. */
 
-import { duration, plain, round3 } from "../base/format";
+import { duration, plain, round, round3 } from "../base/format";
 import { clean } from "../base/text";
 import { cut } from "../base/visible";
 import type { Operation, Part } from "./data";
@@ -13,11 +13,18 @@ export function nameWords(operation: Operation): string {
   const parts = [cut(clean(operation.name), 60)];
   if (ubatch !== null) parts.push(`microbatch ${ubatch}`);
   if (layer !== null) parts.push(`layer ${layer}`);
-  if (occurrence > 0) parts.push(`time ${occurrence + 1}`);
+  if (occurrence > 0) parts.push(againWords(occurrence));
   return parts.join(", ");
 }
 
-const partWords = (part: Part, name: string): string => `${duration(part.duration)} in ${name} from ${duration(part.start)}`;
+/** "2nd time": occurrences are counted from 0. */
+export function againWords(occurrence: number): string {
+  const n = occurrence + 1;
+  const tens = Math.floor(n / 10) % 10 === 1;
+  return `${n}${tens ? "th" : ["th", "st", "nd", "rd"][n % 10] ?? "th"} time`;
+}
+
+const partWords = (part: Part, name: string): string => `in ${name} ${duration(part.duration)} from ${duration(part.start)} on`;
 
 /** Both durations, both offsets, and the difference. */
 export function operationWords(operation: Operation, names: Index["names"]): string {
@@ -26,9 +33,9 @@ export function operationWords(operation: Operation, names: Index["names"]): str
   const head = `${nameWords(operation)}: `;
   if (!a || !b) {
     const [part, where] = a ? [a, first] : [b!, second];
-    return `${head}only in ${where}, ${duration(part.duration)} from ${duration(part.start)}.`;
+    return `${head}only in ${where}, ${duration(part.duration)} from ${duration(part.start)} on.`;
   }
-  return `${head}${partWords(a, first)}; ${partWords(b, second)}: ${differenceWords(operation, second)}.`;
+  return `${head}${partWords(a, first)}, ${partWords(b, second)}; ${differenceWords(operation, second)}.`;
 }
 
 /** "after runs 1.2 ms longer and begins 3 ms sooner". */
@@ -38,6 +45,10 @@ export function differenceWords(operation: Operation, name: string): string {
   const begins = start === 0 ? "begins as soon" : `begins ${duration(Math.abs(start))} ${start > 0 ? "later" : "sooner"}`;
   return `${name} ${runs} and ${begins}`;
 }
+
+/** "206 µs later". */
+export const startWords = (ns: number): string =>
+  ns === 0 ? "as soon" : `${duration(Math.abs(ns))} ${ns > 0 ? "later" : "sooner"}`;
 
 /** A difference with its sign: "+1.2 ms". */
 export const signed = (ns: number): string => (ns === 0 ? "0" : `${ns > 0 ? "+" : "\u2212"}${duration(Math.abs(ns))}`);
@@ -75,11 +86,13 @@ function besideWords(name: string, a: number, b: number): string {
   if (diff === 0) return "the same";
   const more = diff > 0 ? "more" : "less";
   if (name === "overlap_ratio") {
-    const points = plain(round3(Math.abs(diff) * 100));
-    return `${points} ${points === "1" ? "point" : "points"} ${more}`;
+    const points = plain(round(Math.abs(diff) * 100, 1));
+    return points === "0" ? "all but the same" : `${points} ${points === "1" ? "point" : "points"} ${more}`;
   }
   const words = `${duration(Math.abs(diff))} ${name === "makespan_ns" ? (diff > 0 ? "longer" : "sooner") : more}`;
-  return name === "makespan_ns" && a > 0 ? `${words}, \u00d7 ${plain(round3(b / a))}` : words;
+  if (name !== "makespan_ns" || !a || !b) return words;
+  const ratio = plain(round3(Math.max(a, b) / Math.min(a, b)));
+  return ratio === "1" ? words : `${words}, ${ratio} times as ${diff > 0 ? "long" : "fast"}`;
 }
 
 /** A share in whole percent; 100 and 0 only where it is all and nothing. */

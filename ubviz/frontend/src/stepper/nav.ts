@@ -8,6 +8,9 @@ export class Nav {
   readonly #clock: Float64Array;
 
   readonly #passed: ReadonlySet<number>;
+  /** The trace events of each thread, and of each object: made when they are first asked for. */
+  #threads: number[][] | null = null;
+  #objects: number[][] | null = null;
 
   constructor(private readonly block: NavBlock) {
     this.#passed = new Set(block.passed);
@@ -48,25 +51,22 @@ export class Nav {
 
   /** The next (`by` 1) or the one before (-1) that is not passed over; null where there is none. */
   step(at: number, by: 1 | -1): number | null {
-    return this.#find(at, by, (row) => !this.#passed.has(row));
+    for (let row = at + by; row >= 0 && row < this.count; row += by) if (!this.#passed.has(row)) return row;
+    return null;
   }
 
   /** The next (`by` 1) or the one before (-1) of the same thread. */
   alongThread(at: number, by: 1 | -1): number | null {
-    const thread = this.thread(at);
-    return this.#find(at, by, (row) => this.block.thread[row] === thread);
+    this.#threads ??= rowsOf(this.block.thread.map((thread) => [thread]));
+    return beside(this.#threads[this.thread(at)] ?? [], at, by);
   }
 
   /** The same of the object that the trace event is about. */
   alongObject(at: number, by: 1 | -1): number | null {
     const [object] = this.block.objects[at] ?? [];
     if (object === undefined) return null;
-    return this.#find(at, by, (row) => this.block.objects[row]!.includes(object));
-  }
-
-  #find(at: number, by: 1 | -1, fits: (row: number) => boolean): number | null {
-    for (let row = at + by; row >= 0 && row < this.count; row += by) if (fits(row)) return row;
-    return null;
+    this.#objects ??= rowsOf(this.block.objects);
+    return beside(this.#objects[object]!, at, by);
   }
 
   /** The trace event of a selected row; of a span, the one that caused it. */
@@ -76,4 +76,22 @@ export class Nav {
     const found = table === "events" ? number : table === "spans" ? this.block.causes[number!] : undefined;
     return Number.isInteger(found) && found! >= 0 && found! < this.count ? found! : null;
   }
+}
+
+/** For each number the rows that have it. */
+function rowsOf(numbers: readonly (readonly number[])[]): number[][] {
+  const found: number[][] = [];
+  numbers.forEach((of, row) => of.forEach((number) => (found[number] ??= []).push(row)));
+  return found;
+}
+
+/** Of rows in order the next after `at`, or the last before it. */
+function beside(rows: readonly number[], at: number, by: 1 | -1): number | null {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle]! < (by > 0 ? at + 1 : at)) low = middle + 1;
+    else high = middle;
+  }
+  return rows[by > 0 ? low : low - 1] ?? null;
 }

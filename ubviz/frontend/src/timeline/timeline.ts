@@ -331,8 +331,7 @@ export class Timeline {
   }
 
   async #add({ wire }: Scene): Promise<void> {
-    this.tools = await toolsFor(this, wire);
-    if (!this.tools) return;
+    if (!(this.tools = await toolsFor(this, wire))) return;
     this.shell.root.dataset.ubvizTools = "";
     if (this.wanted) this.tools.keys();
     this.tools.painted(true);

@@ -28,6 +28,12 @@ test("a kernel in a sentence", () => {
   );
 });
 
+test("names that every object has are names like others", () => {
+  const of = (name: string) => ({ table: "spans", kind: null, style: "waiting", name }) as Item;
+  for (const name of ["__proto__", "constructor"]) assert.equal(nameOf(of(name)), `waits for ${name}`);
+  assert.equal(sortOf({ ...of("x"), kind: "toString" }), "trace event toString");
+});
+
 test("a mark in a sentence has one moment", () => {
   const mark = item({ table: "events", kind: "host_event.set", style: null, name: "set 0", op: null,
     layer: null, ubatch: null, lane: 0, start: 1_000_004_217, end: 1_000_004_217 });

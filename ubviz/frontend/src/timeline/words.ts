@@ -25,10 +25,14 @@ const STYLES: Record<string, string> = {
 };
 const KINDS: Record<string, string> = { record: "event recorded", wait: "wait ends" };
 
+/** What a table of words has for a name: "constructor" and the like are names too. */
+const own = (words: Record<string, string>, name: string | null): string | null =>
+  name !== null && Object.hasOwn(words, name) ? words[name]! : null;
+
 /** What sort of thing an item is. */
-export function sortOf(item: Item): string {
-  if (item.kind !== null) return KINDS[item.kind] ?? `trace event ${item.kind}`;
-  return STYLES[item.style ?? ""] ?? item.style ?? "span";
+export function sortOf({ kind, style }: Item): string {
+  if (kind !== null) return own(KINDS, kind) ?? `trace event ${kind}`;
+  return own(STYLES, style) ?? style ?? "span";
 }
 
 const BLOCKS: Record<string, string> = {
@@ -41,7 +45,7 @@ const BLOCKS: Record<string, string> = {
 export function waitOf(item: Item): string | null {
   if (item.style === "waiting") {
     if (item.table === "spans" && /^(waits|joins)\b/.test(item.name)) return item.name;
-    return BLOCKS[item.name] ?? (item.name ? `waits for ${item.name}` : "waits");
+    return own(BLOCKS, item.name) ?? (item.name ? `waits for ${item.name}` : "waits");
   }
   return item.style === "device" ? deviceWords(item) : null;
 }

@@ -2,8 +2,9 @@
 
 import { make } from "../base/dom";
 import { duration } from "../base/format";
-import { max } from "../base/numbers";
+import { max, min } from "../base/numbers";
 import { cut } from "../base/visible";
+import { lower } from "../timeline/columns";
 import { middle, rowOfLane } from "../timeline/layout";
 import type { Paint } from "./layer";
 import { exact, Panel, type Shared, type Tool } from "./tool";
@@ -63,11 +64,11 @@ export class Bands implements Tool {
         const y = middle(row, track.spec.sub);
         for (const chunk of track.within(from - error, to + error)) {
           let reach = -Infinity;
-          for (let i = 0; i < chunk.rows; i++) {
-            if (chunk.end[i]! < from - error || chunk.start[i]! > to + error) continue;
+          const first = lower(chunk.end, from - error, 0, chunk.rows); // bars of a track follow one another
+          for (let i = first; i < chunk.rows && chunk.start[i]! <= to + error; i++) {
             for (const edge of [x(chunk.start[i]!), x(chunk.end[i]!)]) {
               if (edge - reach < APART) continue;
-              const [a, b] = [max(edge - half, reach + half, left - 5), Math.min(edge + half, right + 5)];
+              const [a, b] = [max(edge - half, reach + half, left - 5), min(edge + half, right + 5)];
               if (b > a) ctx.fillRect(a, y - row.half, b - a, 2 * row.half);
               reach = edge;
             }

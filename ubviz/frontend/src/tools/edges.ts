@@ -1,6 +1,7 @@
 /** The edges that a capture saw, laid over its replays, in which no Python runs: what released what, kernel to kernel. */
 
 import { make } from "../base/dom";
+import { cut } from "../base/visible";
 import { middle, rowOfLane } from "../timeline/layout";
 import type { Scene } from "../timeline/scene";
 import { answer, sentenceOf } from "./answers";
@@ -126,7 +127,7 @@ export class GraphEdges implements Tool {
 function kindsOf(edges: readonly GraphEdge[]): string {
   const counts = new Map<string, number>();
   for (const [, , kind] of edges) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  const line: Record<string, string> = { "record -> wait": "plain", "set -> wake": "dashed" };
-  return [...counts].map(([kind, many]) => `${kind} ${many} (${line[kind] ?? "dotted"})`).join(", ");
+  const line = new Map([["record -> wait", "plain"], ["set -> wake", "dashed"]]);
+  return [...counts].map(([kind, many]) => `${cut(kind, 40)} ${many} (${line.get(kind) ?? "dotted"})`).join(", ");
 }
 

@@ -68,7 +68,7 @@ export class Lanes implements Tool {
     if (which === "hidden" && !is && shown <= 1) return view.say("the last lane stays");
     view.link.set(which, is ? ids.filter((id) => id !== lane.id) : [...ids, lane.id]);
     const words = which === "pinned" ? (is ? "unpinned" : "pinned") : is ? "shown" : "hidden";
-    view.live.say(`${lane.name} is ${words}`);
+    view.live.say(`${cut(lane.name, 60)} is ${words}`);
   }
 
   #move(lane: Lane, by: -1 | 1): void {
@@ -78,7 +78,7 @@ export class Lanes implements Tool {
     if (other === undefined) return;
     [ids[at], ids[at + by]] = [other, lane.id];
     this.shared.view.link.set("pinned", ids);
-    this.shared.view.live.say(`${lane.name} is pinned at place ${at + by + 1}`);
+    this.shared.view.live.say(`${cut(lane.name, 60)} is pinned at place ${at + by + 1}`);
   }
 
   #show(): void {
@@ -116,7 +116,8 @@ export class Lanes implements Tool {
       made.onclick = () => this.#toggle(which, lane);
       return made;
     };
-    const row = make("li", make("span", { dir: "auto" }, name), toggle("pinned", "Pin"), toggle("hidden", "Hide"));
+    const subs = lane.subs > 1 ? make("small", ` ${lane.subs} sub-lanes`) : "";
+    const row = make("li", make("span", { dir: "auto" }, name, subs), toggle("pinned", "Pin"), toggle("hidden", "Hide"));
     for (const [by, word, path] of [[-1, "up", UP], [1, "down", DOWN]] as const) {
       if (!pinned.includes(lane.id)) continue;
       const made = button(`Move ${name} ${word}`, `Move ${word}`, icon(path));

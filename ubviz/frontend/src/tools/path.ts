@@ -11,14 +11,14 @@ import type { Paint } from "./layer";
 import { exact, Panel, type Shared, type Tool } from "./tool";
 
 /** What the edges of the path are, in words. */
-const WORDS: Record<string, string> = {
+const WORDS = new Map(Object.entries({
   run: "kernels running", program: "threads at work", flight: "data in flight", blocked: "calls that block",
   launch: "launches", enqueue: "records and waits put in", stream: "behind others in the stream",
   stall: "streams waiting", event: "record to wait", wake: "wake-ups", arrive: "arrivals at a barrier",
   barrier: "barriers opening", release: "releases from a barrier", create: "threads beginning",
   join: "threads joined", done: "the device to the host", send: "sends", arrival: "arrivals of data",
   link: "behind other transfers", slack: "delays without a recorded cause", start: "before its first cause",
-};
+}));
 const DIM = 0.62;
 const THICK = 3;
 
@@ -84,9 +84,9 @@ export class Path implements Tool {
     const parts = sumsOf(entries);
     this.#words.textContent = words || `${duration(total)}:`;
     this.#list.replaceChildren(...parts.map(([edge, ns]) =>
-      make("li", { title: exact(ns) }, make("b", duration(ns)), ` ${cut(WORDS[edge] ?? edge, 60)}`)));
+      make("li", { title: exact(ns) }, make("b", duration(ns)), ` ${cut(WORDS.get(edge) ?? edge, 60)}`)));
     view.live.say(words || `critical path of ${duration(total)}: `
-      + parts.slice(0, 4).map(([edge, ns]) => `${duration(ns)} ${WORDS[edge] ?? edge}`).join(", "));
+      + parts.slice(0, 4).map(([edge, ns]) => `${duration(ns)} ${WORDS.get(edge) ?? cut(edge, 60)}`).join(", "));
     layer.soon();
   }
 

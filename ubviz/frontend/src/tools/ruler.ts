@@ -60,7 +60,7 @@ export class Ruler implements Tool, DragUser {
     }
     this.#anchor = primary;
     this.#ends = null;
-    view.live.say(`measured from ${nameOf(primary)}: select another and press M`);
+    view.live.say(`measured from ${cut(nameOf(primary), 60)}: select another and press M`);
     this.#say();
   }
 

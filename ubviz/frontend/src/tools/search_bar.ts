@@ -1,9 +1,9 @@
 /** The search: a field, how many were found, previous and next; what is found is underlined in the picture. */
 
 import { button, icon, listen, make } from "../base/dom";
-import { floor, max, min } from "../base/numbers";
+import { ceil, floor, max, min } from "../base/numbers";
 import type { Item } from "../timeline/data";
-import { middle, rowOfLane } from "../timeline/layout";
+import { middle, rowOfLane, type Layout } from "../timeline/layout";
 import type { Paint } from "./layer";
 import { Matches } from "./matches";
 import { counted, goTo, Panel, type Shared, type Tool } from "./tool";
@@ -13,6 +13,8 @@ const DOWN = "M4 6.5l4 4 4-4";
 /** While one writes the search waits so long. */
 const SETTLED_MS = 120;
 const THICK = 3;
+/** Lines nearer to one another than this are one. */
+const APART = 3;
 
 export class Search implements Tool {
   readonly name = "Search";
@@ -122,32 +124,53 @@ export class Search implements Tool {
   }
 
   /** A line under each that was found; where they are many one for all that touch. */
-  #underline({ ctx, layout, palette, left, right, x, from, to }: Paint): void {
+  #underline({ ctx, layout, palette, left, right, x, from, to, view }: Paint): void {
     ctx.fillStyle = palette.focus;
+    if (view.order === "logical") return this.#underColumns(ctx, layout);
+    const pixel = (to - from) / max(x(to) - x(from), 1);
+    const timeOf = (at: number) => from + (at - x(from)) * pixel;
     for (const { track, chunk, at } of this.#matches?.found ?? []) {
       const row = rowOfLane(layout, track.spec.lane);
       if (!row) continue;
       const y = track.spec.layer === "main" ? middle(row, track.spec.sub) + row.half : row.bottom;
       const end = "end" in chunk ? chunk.end : chunk.start;
-      let reach = -Infinity;
+      let [begin, reach] = [-Infinity, -Infinity];
       for (let n = firstIn(chunk.start, at, from, end); n < at.length; n++) {
         const i = at[n]!;
         if (chunk.start[i]! > to) break;
-        if (end[i]! < from) continue;
         const [a, b] = [max(x(chunk.start[i]!), left), min(x(end[i]!), right)];
-        if (b <= reach) continue;
-        const start = max(a, reach);
-        const wide = max(b - start, THICK);
-        ctx.fillRect(start, y + 1, wide, THICK);
-        reach = floor(start + wide);
+        if (a > reach + APART) {
+          if (reach > begin) ctx.fillRect(begin, y + 1, reach - begin, THICK);
+          begin = a;
+        }
+        reach = max(reach, b, a + THICK);
+        // what lies under the line is passed over at once
+        n = max(firstIn(chunk.start, at, timeOf(reach), end, n + 1) - 1, n);
+      }
+      if (reach > begin) ctx.fillRect(begin, y + 1, reach - begin, THICK);
+    }
+  }
+
+  /** In order a trace event that was found has its column. */
+  #underColumns(ctx: CanvasRenderingContext2D, layout: Layout): void {
+    const { axis, scene } = this.shared.view;
+    const { logical } = scene ?? {};
+    if (!axis || !logical) return;
+    const [from, to] = [max(floor(axis.range[0]), 0), min(ceil(axis.range[1]), logical.row.length)];
+    const seen = new Map(logical.row.slice(from, to).map((row, i) => [row, from + i]));
+    for (const { track, chunk, at } of this.#matches?.found ?? []) {
+      for (let n = 0; track.spec.layer === "events" && n < at.length; n++) {
+        const column = seen.get(chunk.row[at[n]!]!);
+        const row = column === undefined ? null : rowOfLane(layout, logical.lane[column]!);
+        if (row) ctx.fillRect(axis.x(column! + 0.1), row.bottom + 1, axis.x(column! + 0.9) - axis.x(column! + 0.1), THICK);
       }
     }
   }
 }
 
 /** The first of some rows that may still be seen: bars of a track follow one another. */
-function firstIn(start: Float64Array, at: Uint32Array, from: number, end: Float64Array): number {
-  let [low, high] = [0, at.length];
+function firstIn(start: Float64Array, at: Uint32Array, from: number, end: Float64Array, least = 0): number {
+  let [low, high] = [least, at.length];
   while (low < high) {
     const half = (low + high) >> 1;
     if (max(start[at[half]!]!, end[at[half]!]!) < from) low = half + 1;

@@ -109,7 +109,7 @@ export function calls(seen: Seen): HTMLElement[] {
     for (const [depth, name, of, stages] of seen.index.path) {
       const taken = of === "" || of === branch;
       const here = taken && stage !== undefined && stages.includes(stage);
-      const item = make("li", of !== "" && taken ? `→ ${name}` : name, ...(here ? [make("b.here", stage!)] : []));
+      const item = make("li", of !== "" && taken ? `→\u00a0${name}` : name, ...(here ? [make("b.here", stage!)] : []));
       item.style.paddingInlineStart = `${depth * 16 + 12}px`;
       if (of !== "") item.className = taken ? "ubviz-taken" : "ubviz-untaken";
       if (here) {
