@@ -13,8 +13,9 @@ import nbformat
 
 from ...errors import UbvizError
 from ...view import page as parts
+from ..glossary import text as glossary
 from .html import Page, styled
-from .run import NotebookFailed, run
+from .run import NotebookFailed, Ran, run
 
 
 def build(notebooks: Path, folder: Path) -> list[Path]:
@@ -37,9 +38,11 @@ def build(notebooks: Path, folder: Path) -> list[Path]:
         if done.returncode:
             raise NotebookFailed(f"{path.name} could not be made a page")
         written.append(target)
-    index = folder / "index.html"
+    index, words = folder / "index.html", folder / "GLOSSARY.html"
     index.write_text(contents(paths), encoding="utf-8")
-    return [*written, index]
+    page = Page("Glossary", notebooks, '<nav><a href="index.html">all notebooks</a></nav>')
+    words.write_text(page.text([Ran("markdown", glossary())]), encoding="utf-8")
+    return [*written, index, words]
 
 
 def main() -> None:
@@ -91,5 +94,6 @@ def contents(paths: list[Path]) -> str:
         f"<title>ubviz: the course</title><style>{styled()}</style></head><body><main>",
         "<h1>How micro-batching hides communication behind computation</h1>",
         "<p>Each page is a notebook that has run. Its views are alive: drag, step, choose. Nothing is fetched.</p>",
-        "<table>", *rows, "</table></main></body></html>\n",
+        "<table>", *rows, "</table>", '<p><a href="GLOSSARY.html">Glossary</a>, in English and Chinese.</p>',
+        "</main></body></html>\n",
     ])  # fmt: skip

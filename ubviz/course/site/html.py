@@ -83,7 +83,7 @@ class Page:
 
         text = str(markdown2html(source))
         text = re.sub(r'<a class="anchor-link"[^>]*>.*?</a>', "", text)
-        text = re.sub(r'href="([^":#]+)\.ipynb', r'href="\1.html', text)
+        text = re.sub(r'href="([^":#]+)\.(ipynb|md)', r'href="\1.html', text)
         return re.sub(r'src="([^":]+)"', self._embedded, text)
 
     def _embedded(self, match: re.Match[str]) -> str:
