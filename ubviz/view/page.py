@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 
-HOST = """
+HOST = """(async () => {
 const text = (id) => document.getElementById(id).textContent;
 const bytes = (base64) => {
   if (Uint8Array.fromBase64) return new DataView(Uint8Array.fromBase64(base64).buffer);
@@ -93,6 +93,7 @@ for (const [a, b, both] of JSON.parse(document.getElementById("ubviz-links")?.te
 await begin();
 await whole; // more views may have come with the rest of the file
 await begin();
+})();
 """
 
 
@@ -131,7 +132,7 @@ def policy_tag(images: str = "data:") -> str:
 
 def host_tag() -> str:
     """The stand-in for the notebook. It begins, and paints, while what follows it is still being read."""
-    return f'<script type="module" async>{script_text(HOST)}</script>'
+    return f"<script>{script_text(HOST)}</script>"
 
 
 def style_of(views: Sequence[View]) -> str:

@@ -36,9 +36,9 @@ class Part:
         return b"".join(column.tobytes() for column in self.columns)
 
 
-def deflated(data: bytes) -> bytes:
+def deflated(data: bytes, level: int = LEVEL) -> bytes:
     """The bytes, as zlib has them."""
-    return zlib.compress(data, LEVEL)
+    return zlib.compress(data, level)
 
 
 def pack(key: str, columns: Mapping[str, np.ndarray], *, start: int, end: int, row0: int) -> Part:

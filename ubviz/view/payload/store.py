@@ -33,6 +33,8 @@ from .score import score_of
 
 EXACT = 2**53
 """Nanoseconds, 104 days: from here on a page's numbers leave some out."""
+TEXT_LEVEL = 6
+"""Of zlib, for what is text: most of a saved page, which has to be read before it is all there."""
 HEAD_BYTES = 2 << 20
 """Tracks that are smaller than this together come with the index: they are drawn even while the kernel is busy."""
 
@@ -131,7 +133,7 @@ class Payload:
         kind, _, which = key.partition(":")
         if kind not in self._makers:
             raise BadArgument(f"this recording has no block {key!r}")
-        return deflated(self._makers[kind](which))
+        return deflated(self._makers[kind](which), TEXT_LEVEL)
 
     @property
     def _makers(self) -> dict[str, Callable[[str], bytes]]:

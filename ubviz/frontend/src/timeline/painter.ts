@@ -14,6 +14,8 @@ import type { Shell } from "./shell";
 import { density, sized, styled } from "../base/surface";
 import type { Palette } from "../base/theme";
 
+/** How much nearer the ranges are that are drawn beforehand. */
+const NEARER = [12, 24, 48];
 /** Room at the right edge. */
 const PAD = 14;
 
@@ -54,6 +56,23 @@ export class Painter {
     const seen: Seen = order === "wall" ? paintWall(picture)
       : logical ? paintLogical(picture, logical, this.#columnsOf(logical, range)) : paintEmpty(picture);
     return { ...picture, seen };
+  }
+
+  /**
+   * Draw nearer ranges where nobody sees them, once there is time: what is drawn for the first time is slow, and the
+   * first turns of the wheel would be felt.
+   */
+  rehearse(): void {
+    const { picture } = this;
+    if (picture?.layout.order !== "wall") return;
+    const { scale, ctx: { canvas: { width, height } } } = picture;
+    const ctx = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+    const middle = scale.ns((scale.left + scale.right) / 2);
+    for (const share of ctx ? NEARER : []) {
+      const half = (scale.ns(scale.right) - middle) / share;
+      const nearer = new Scale([middle - half, middle + half], scale.left, scale.right);
+      paintWall({ ...picture, ctx: ctx!, scale: nearer });
+    }
   }
 
   /** Where time or columns lie now; between two frames ahead of the picture, so that no movement is lost. */

@@ -325,6 +325,7 @@ export class Timeline {
     dataset.ubvizState = this.#trouble ? "error" : missing ? "loading" : "painted";
     if (!missing && !dataset.ubvizFirst) {
       dataset.ubvizFirst = String(performance.now());
+      (globalThis.requestIdleCallback ?? setTimeout)(() => this.signal.aborted || this.#painter.rehearse());
       void this.#add(scene);
     }
     this.#catchUp(scene);
