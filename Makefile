@@ -22,7 +22,7 @@ FRONTEND := ubviz/frontend
 MODULES := $(FRONTEND)/node_modules/ready
 NPM_RUN := npm --prefix $(FRONTEND) --silent run
 
-.PHONY: help setup lab demo site test lint frontend widget notebooks test-long bench format clean FORCE
+.PHONY: help setup lab demo site test in-python in-browser lint frontend widget notebooks test-long bench format clean FORCE
 .DEFAULT_GOAL := help
 
 help:
@@ -49,10 +49,16 @@ demo: $(READY)
 site: $(READY)
 	@$(PY) -m ubviz.course.site notebooks ubviz-out/site
 
-test: lint frontend
-	$(PYTEST)
-	@$(MAKE) --no-print-directory notebooks
+# The browser waits a lot: its tests run beside the others, each kind's output in one piece.
+test: lint
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target in-python in-browser frontend notebooks
 	@$(PY) -m tests.not_run
+
+in-python: $(READY)
+	$(PYTEST) --ignore tests/browser
+
+in-browser: $(READY)
+	$(PYTEST) -p no:cacheprovider tests/browser
 
 lint: $(READY)
 	$(PY) -m ruff check .
@@ -86,7 +92,7 @@ notebooks: $(READY)
 ifeq ($(NOTEBOOKS),)
 	@echo "Notebooks: notebooks/ holds none, so nothing was compared."; test "$$CI" != true
 else
-	$(PYTEST) $(NBVAL) $(NOTEBOOKS)
+	PYTHONWARNINGS=ignore $(PYTEST) $(NBVAL) $(NOTEBOOKS)
 endif
 
 test-long: $(READY)
