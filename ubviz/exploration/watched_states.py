@@ -62,6 +62,7 @@ class WatchedStates(States):
         self.leaves: dict[tuple[State, int], Place] = {}
         self._levels = levels()
         self._names: dict[int, str] = {0: "main"}
+        self._held = []
         super().__init__(program, limit, looks=looks)
 
     # ---- along the way
@@ -70,6 +71,7 @@ class WatchedStates(States):
         super()._begin(prefix)
         self._turn: list[int] = []
         self._last: Place | None = None
+        self._held: list[Any] = []  # the runtime knows objects as long as somebody holds them: the look at the end too
 
     def choose(self, enabled: Sequence[Choice]) -> int:
         index = super().choose(enabled)
@@ -108,6 +110,7 @@ class WatchedStates(States):
             words = WORDS.get(choice.kind, f"{choice.kind} {{}}").format(name)
             place.acts[choice.thread] = Act(choice.kind, name, words, standing(frame, self._levels))
         for obj, state in self._runtime.snapshot():
+            self._held.append(obj)
             if isinstance(obj, HostEvent):
                 place.flags[obj.id], place.event_names[obj.id] = int(state), label(obj)
             elif isinstance(obj, Barrier):
