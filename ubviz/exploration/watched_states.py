@@ -62,7 +62,8 @@ class WatchedStates(States):
         self.leaves: dict[tuple[State, int], Place] = {}
         self._levels = levels()
         self._names: dict[int, str] = {0: "main"}
-        self._held = []
+        # the runtime knows an object as long as somebody holds it: up to the look at the end
+        self._held: list[Any] = []
         super().__init__(program, limit, looks=looks)
 
     # ---- along the way
@@ -71,7 +72,7 @@ class WatchedStates(States):
         super()._begin(prefix)
         self._turn: list[int] = []
         self._last: Place | None = None
-        self._held: list[Any] = []  # the runtime knows objects as long as somebody holds them: the look at the end too
+        self._held = []
 
     def choose(self, enabled: Sequence[Choice]) -> int:
         index = super().choose(enabled)
