@@ -108,8 +108,8 @@ class View(anywidget.AnyWidget):
 
     @property
     def alt(self) -> str:
-        """What it shows, in a sentence."""
-        raise NotImplementedError
+        """What it shows, in a sentence; the few words, unless a view has more to say."""
+        return self._words
 
     @property
     def title(self) -> str:
