@@ -22,7 +22,7 @@ from .picture import must_be_trace, whole_text
 from .steps import PANELS, StepStore
 from .steps.still import moment, picture_at
 from .steps.store import SECTION, shown
-from .timeline import TABLES, Row
+from .timeline import TABLES, Row, as_cursor
 from .widget import STATIC, Checked, View
 
 
@@ -108,11 +108,7 @@ class Stepper(View):
 
     @t.validate("cursor")
     def _valid_cursor(self, proposal: Any) -> int | None:
-        value = proposal["value"]
-        try:
-            return None if value is None else round(float(value))
-        except (TypeError, ValueError, OverflowError):
-            raise BadArgument(f"cursor must be a time in nanoseconds or None, not {value!r}") from None
+        return as_cursor(proposal["value"])
 
     @t.validate("selection")
     def _valid_selection(self, proposal: Any) -> tuple[Row, ...]:

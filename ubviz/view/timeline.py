@@ -141,11 +141,7 @@ class Timeline(View):
 
     @t.validate("cursor")
     def _valid_cursor(self, proposal: Any) -> int | None:
-        value = proposal["value"]
-        try:
-            return None if value is None else round(float(value))
-        except (TypeError, ValueError, OverflowError):
-            raise BadArgument(f"cursor must be a time in nanoseconds or None, not {value!r}") from None
+        return as_cursor(proposal["value"])
 
     @t.validate("selection")
     def _valid_selection(self, proposal: Any) -> tuple[Row, ...]:
@@ -293,6 +289,18 @@ def named(lanes: Sequence[Lane]) -> str:
     if len(names) > MOST_NAMED:
         names[MOST_NAMED:] = [f"and {len(lanes) - MOST_NAMED:,} more"]
     return ", ".join(names)
+
+
+def as_cursor(value: Any) -> int | None:
+    """A time in nanoseconds, or none.
+
+    >>> as_cursor(1e6)
+    1000000
+    """
+    try:
+        return None if value is None else round(float(value))
+    except (TypeError, ValueError, OverflowError):
+        raise BadArgument(f"cursor must be a time in nanoseconds or None, not {value!r}") from None
 
 
 def as_range(who: str, value: Any) -> tuple[int, int]:
