@@ -12,7 +12,7 @@ out goes without the turn.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from tests.faults import Broken, Raiser, Where
 from ubviz.exploration.execution import Execution, execute
 from ubviz.exploration.ring_models import LAYERS
 from ubviz.exploration.search import DepthFirst
-from ubviz.runtime.schedule import SYNC, AtRandom, Dropped, Touch
+from ubviz.runtime.schedule import SYNC, AtRandom, Choice, Dropped, Touch
 from ubviz.runtime.virtual_baton import Pending
 from ubviz.runtime.virtual_sync import object_id
 from ubviz.ubatch import (
@@ -86,11 +86,11 @@ class Twice:
         self.x = torch.arange(2.0 * n)
 
     def __call__(self, rt: Any) -> None:
-        self.fault, self.wrong = Broken(f"at {self.where}"), []  # of this execution
+        self.fault, self.wrong, self.call = Broken(f"at {self.where}"), [], 0  # of this execution
         faults: dict[Where, BaseException] = {} if self.where is None else {self.where: self.fault}
         wrapper = UBatchWrapper(self._model, runtime=rt, num_ubatches=self.n)
         for raiser in (Watching(faults), Watching({})):
-            self.raiser = raiser
+            self.raiser, self.call = raiser, self.call + 1
             rt.hooks.subscribe(raiser)
             error = self._call(rt, wrapper)
             rt.hooks.unsubscribe(raiser)
@@ -130,6 +130,28 @@ class Twice:
         return hangs + self.wrong
 
 
+class OneCall(DepthFirst):
+    """All orders of one of the two calls; the other one runs in the order that comes first."""
+
+    def __init__(self, program: Twice, call: int) -> None:
+        super().__init__(program)
+        self._calls, self._call = program, call
+
+    def choose(self, enabled: Sequence[Choice]) -> int:
+        return super().choose(enabled) if self._calls.call == self._call else 0
+
+
+def executions(program: Twice, *, some: bool, apart: bool) -> Iterator[Execution]:
+    """Some orders by chance, or all: of both calls together, or of each apart."""
+    if some:
+        yield from (execute(program, AtRandom(seed, program.visible)) for seed in range(SOME))
+    elif apart:
+        for call in (1, 2):
+            yield from OneCall(program, call).executions()
+    else:
+        yield from DepthFirst(program).executions()
+
+
 @dataclass
 class Tally:
     """How many faults, in how many orders of threads, and the faults with which something went wrong."""
@@ -159,18 +181,25 @@ def points(style: str, n: int, layers: Layers = 1, kind: str | None = None) -> I
 
 
 def campaign(
-    style: str, n: int, layers: Layers = 1, *, left: bool = False, stop: bool = False, kind: str | None = None
+    style: str,
+    n: int,
+    layers: Layers = 1,
+    *,
+    left: bool = False,
+    stop: bool = False,
+    apart: bool = False,
+    kind: str | None = None,
 ) -> Tally:
     """Run all of it; with ``stop`` until the first fault that does harm, and of each fault only some orders.
 
-    ``layers`` is how many each microbatch has, or how many all have.
+    ``layers`` is how many each microbatch has, or how many all have. ``apart``: not each order of the second call after
+    each of the first, whose number is the product of both, but each of one beside one of the other.
     """
     tally = Tally()
     for where in points(style, n, layers, kind):
         program = Twice(style, n, layers, where, left)
         harm: list[str] = []
-        some = (execute(program, AtRandom(seed, program.visible)) for seed in range(SOME))
-        for execution in some if stop else DepthFirst(program).executions():
+        for execution in executions(program, some=stop, apart=apart):
             if not execution.dropped:
                 tally.schedules += 1
                 harm += program.bad(execution)

@@ -14,10 +14,11 @@ from ubviz.view.payload import Payload
 
 def index_of(head: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The index of a head and the blocks that come with it, inflated."""
-    (size,) = struct.unpack_from("<I", head)
-    index = json.loads(zlib.decompress(head[4 : 4 + size]))
-    rest = head[4 + size :]
-    blocks = {key: zlib.decompress(rest[at : at + length]) for key, at, length in index["first"]}
+    whole = zlib.decompress(head)
+    (size,) = struct.unpack_from("<I", whole)
+    index = json.loads(whole[4 : 4 + size])
+    rest = whole[4 + size :]
+    blocks = {key: rest[at : at + length] for key, at, length in index["first"]}
     return index, blocks
 
 

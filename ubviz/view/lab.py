@@ -41,7 +41,10 @@ class LabStore:
     def block(self, key: str) -> bytes:
         if not key.startswith(_PLAN):
             raise BadArgument(f"this view has no block {key!r}")
-        return deflated(encode(self._source.plan_data(key.removeprefix(_PLAN))))
+        return deflated(self._whole(key.removeprefix(_PLAN)))
+
+    def _whole(self, plan: str) -> bytes:
+        return encode(self._source.plan_data(plan))
 
     def keys_outside(self) -> Iterator[str]:
         names = dict.fromkeys(
@@ -50,7 +53,7 @@ class LabStore:
         return (_PLAN + name for name in names if name not in self._first)
 
     def head(self) -> bytes:
-        return head_of(self.index, {_PLAN + name: self.block(_PLAN + name) for name in self._first})
+        return head_of(self.index, {_PLAN + name: self._whole(name) for name in self._first})
 
 
 class LabView(View):

@@ -1,7 +1,7 @@
-"""An index and blocks by name, all deflated: what every view is told, and asks for.
+"""An index and blocks by name: what every view is told, and asks for.
 
-The head is the length of the index in four bytes, the index, and the blocks that come with it; all others come when
-they are asked for.
+The head, deflated as one: the length of the index in four bytes, the index, and the blocks that come with it, one after
+the other. All other blocks come when they are asked for, each deflated.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def encode(value: Any) -> bytes:
 
 
 def head_of(index: Mapping[str, Any], blocks: Mapping[str, bytes]) -> bytes:
-    """The head: an index, and deflated blocks."""
+    """The head of an index and the blocks that come with it, as they are before they are deflated."""
     first, at = [], 0
     for key, data in blocks.items():
         first.append([key, at, len(data)])
         at += len(data)
-    text = deflated(encode({**index, "first": first}))
-    return struct.pack("<I", len(text)) + text + b"".join(blocks.values())
+    text = encode({**index, "first": first})
+    return deflated(struct.pack("<I", len(text)) + text + b"".join(blocks.values()))
 
 
 class Store(Protocol):
@@ -57,8 +57,9 @@ class Store(Protocol):
 class Blocks:
     """Values as blocks of JSON: ``first`` come with the index, ``later`` when they are asked for.
 
-    >>> Blocks({"label": "three threads"}, {"steps": [1, 2]}, {"sources": []}).head()[:4]
-    b'9\\x00\\x00\\x00'
+    >>> import zlib
+    >>> zlib.decompress(Blocks({"label": "three threads"}, {"steps": [1, 2]}, {"sources": []}).head())
+    b'1\\x00\\x00\\x00{"label":"three threads","first":[["steps",0,5]]}[1,2]'
     """
 
     def __init__(
@@ -80,4 +81,4 @@ class Blocks:
         return iter(self._later)
 
     def head(self) -> bytes:
-        return head_of(self.index, {key: self.block(key) for key in self._first})
+        return head_of(self.index, {key: encode(value) for key, value in self._first.items()})

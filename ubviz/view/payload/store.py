@@ -27,7 +27,7 @@ from .facts import gates_of, layers_of, steps_of
 from .flows import flows_of
 from .marks import Moments
 from .names import Names
-from .pack import Part, deflated, pack_spans
+from .pack import LEVEL, Part, deflated, pack_spans
 from .rows import ROW_PART, Rows
 from .score import score_of
 
@@ -128,12 +128,16 @@ class Payload:
 
     def block(self, key: str) -> bytes:
         """The block of a name, deflated; BadArgument for a name that there is not."""
+        return deflated(self._whole(key), LEVEL if key in self._parts else TEXT_LEVEL)
+
+    def _whole(self, key: str) -> bytes:
+        """The block of a name as it is before it is deflated."""
         if key in self._parts:
-            return deflated(self._parts[key].data)
+            return self._parts[key].data
         kind, _, which = key.partition(":")
         if kind not in self._makers:
             raise BadArgument(f"this recording has no block {key!r}")
-        return deflated(self._makers[kind](which), TEXT_LEVEL)
+        return self._makers[kind](which)
 
     @property
     def _makers(self) -> dict[str, Callable[[str], bytes]]:
@@ -178,7 +182,7 @@ class Payload:
 
     def head(self) -> bytes:
         """The index, and the blocks that come with it."""
-        return head_of(self.index, {key: self.block(key) for key in self._first()})
+        return head_of(self.index, {key: self._whole(key) for key in self._first()})
 
 
 def _encoded(make: Callable[[str], Any]) -> Callable[[str], bytes]:

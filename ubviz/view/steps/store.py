@@ -93,7 +93,7 @@ class StepStore:
 
     def head(self) -> bytes:
         """The index, and the blocks that come with it."""
-        return head_of(self.index, {key: self.block(key) for key in self._first()})
+        return head_of(self.index, {key: encode(self._makers[key]()) for key in self._first()})
 
     def block(self, key: str) -> bytes:
         """The block of a name, deflated; BadArgument for a name that there is not."""

@@ -36,18 +36,12 @@ export function open<Index extends Begins>(head: DataView): Promise<Opened<Index
 }
 
 async function read<Index extends Begins>(head: DataView): Promise<Opened<Index>> {
-  if (head.byteLength < 4) throw new Error("The head of this recording is empty.");
-  const length = head.getUint32(0, true);
-  if (4 + length > head.byteLength) throw new Error("The head of this recording is cut off.");
   const bytes = new Uint8Array(head.buffer as ArrayBuffer, head.byteOffset, head.byteLength);
-  const index = parsed<Index>(await inflate(bytes.subarray(4, 4 + length), "index"));
-  const blocks = new Map<string, Uint8Array<ArrayBuffer>>();
-  for (const [key, offset, size] of index.first) {
-    const from = 4 + length + offset;
-    if (from + size > bytes.length) throw new Error(`Block ${key} is cut off in the head of this recording.`);
-    blocks.set(key, bytes.subarray(from, from + size));
-  }
-  return { index, wire: new Store(blocks) };
+  const whole = await inflate(bytes, "The head of this recording");
+  const begin = 4 + new DataView(whole).getUint32(0, true);
+  const index = parsed<Index>(whole.slice(4, begin));
+  const at = (offset: number, size: number) => whole.slice(begin + offset, begin + offset + size);
+  return { index, wire: new Store(new Map(index.first.map(([key, ...place]) => [key, at(...place)]))) };
 }
 
 interface Waiting {
@@ -64,14 +58,14 @@ class Store implements Wire {
   readonly #models = new Set<Sender>();
   #scheduled = false;
 
-  constructor(private readonly first: Map<string, Uint8Array<ArrayBuffer>>) {}
+  constructor(first: Map<string, ArrayBuffer>) {
+    for (const [key, bytes] of first) this.#blocks.set(key, Promise.resolve(bytes));
+  }
 
   get(key: string): Promise<ArrayBuffer> {
     let known = this.#blocks.get(key);
     if (!known) {
-      const first = this.first.get(key);
-      known = first ? inflate(first, key) : this.#wait(key).promise;
-      this.first.delete(key);
+      known = this.#wait(key).promise;
       this.#blocks.set(key, known);
     }
     return known;
@@ -145,7 +139,7 @@ class Store implements Wire {
     wanted.pieces[piece] ??= bytesOf(buffer);
     if (wanted.pieces.some((bytes) => bytes === undefined)) return;
     this.#drop(key);
-    inflate(joined(wanted.pieces as Uint8Array<ArrayBuffer>[]), key).then(wanted.resolve, wanted.reject);
+    inflate(joined(wanted.pieces as Uint8Array<ArrayBuffer>[]), `Block ${key}`).then(wanted.resolve, wanted.reject);
   }
 
   #drop(key: string): Waiting | undefined {
@@ -177,7 +171,7 @@ function joined(pieces: Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
  * Inflated bytes lie in a buffer of their own, so that typed arrays may be laid over them. Written and read
  * by hand: a blob's stream goes through another process, which takes longer than the inflating.
  */
-async function inflate(bytes: Uint8Array<ArrayBuffer>, key: string): Promise<ArrayBuffer> {
+async function inflate(bytes: Uint8Array<ArrayBuffer>, what: string): Promise<ArrayBuffer> {
   try {
     const { readable, writable } = new DecompressionStream("deflate");
     const writer = writable.getWriter();
@@ -188,7 +182,7 @@ async function inflate(bytes: Uint8Array<ArrayBuffer>, key: string): Promise<Arr
     const { buffer, length } = joined(pieces);
     return buffer.byteLength === length ? buffer : joined([...pieces, new Uint8Array()]).buffer;
   } catch {
-    throw new Error(`Block ${key} cannot be read: its bytes are not deflated data.`);
+    throw new Error(`${what} cannot be read: its bytes are cut off or not deflated data.`);
   }
 }
 
