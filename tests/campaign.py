@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -35,6 +35,7 @@ from ubviz.ubatch.contexts import by_thread
 from ubviz.ubatch.forward_context import is_forward_context_available
 
 Layers = int | tuple[int, ...]
+Orders = Literal["all", "apart", "some"]
 SOME = 30
 """Executions for one fault, where not all are wanted."""
 LEFT = "ring.left"
@@ -141,11 +142,11 @@ class OneCall(DepthFirst):
         return super().choose(enabled) if self._calls.call == self._call else 0
 
 
-def executions(program: Twice, *, some: bool, apart: bool) -> Iterator[Execution]:
+def executions(program: Twice, orders: Orders) -> Iterator[Execution]:
     """Some orders by chance, or all: of both calls together, or of each apart."""
-    if some:
+    if orders == "some":
         yield from (execute(program, AtRandom(seed, program.visible)) for seed in range(SOME))
-    elif apart:
+    elif orders == "apart":
         for call in (1, 2):
             yield from OneCall(program, call).executions()
     else:
@@ -186,20 +187,21 @@ def campaign(
     layers: Layers = 1,
     *,
     left: bool = False,
+    orders: Orders = "all",
     stop: bool = False,
-    apart: bool = False,
     kind: str | None = None,
 ) -> Tally:
-    """Run all of it; with ``stop`` until the first fault that does harm, and of each fault only some orders.
+    """Run all of it; with ``stop`` until the first fault that does harm.
 
-    ``layers`` is how many each microbatch has, or how many all have. ``apart``: not each order of the second call after
-    each of the first, whose number is the product of both, but each of one beside one of the other.
+    ``layers`` is how many each microbatch has, or how many all have. ``orders``: "all" is each of the second call after
+    each of the first; "apart", where their product is too large, each of one beside one of the other; "some" are taken
+    by chance.
     """
     tally = Tally()
     for where in points(style, n, layers, kind):
         program = Twice(style, n, layers, where, left)
         harm: list[str] = []
-        for execution in executions(program, some=stop, apart=apart):
+        for execution in executions(program, orders):
             if not execution.dropped:
                 tally.schedules += 1
                 harm += program.bad(execution)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.campaign import Layers, Tally, campaign
+from tests.campaign import SOME, Layers, Tally, campaign
 from ubviz.ubatch import UBatchContext
 from ubviz.ubatch import contexts as ctx
 
@@ -30,7 +30,14 @@ def test_no_failing_launch_does_harm_in_any_order(style: str) -> None:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("style", "n", "layers"),
-    [("ht", 2, 1), ("ll", 2, 1), ("ht", 2, 2), ("ht", 2, (1, 2)), ("ht", 2, (2, 1))],
+    [
+        ("ht", 2, 1),
+        ("ll", 2, 1),
+        ("ht", 2, 2),
+        ("ll", 2, 2),
+        ("ht", 2, (1, 2)),
+        ("ht", 2, (2, 1)),
+    ],
 )
 def test_no_fault_does_harm_in_any_order(style: str, n: int, layers: Layers) -> None:
     tally = campaign(style, n, layers)
@@ -43,8 +50,19 @@ def test_no_fault_does_harm_in_any_order(style: str, n: int, layers: Layers) -> 
     ("style", "n", "left"), [("ht", 2, True), ("ll", 2, True), ("ht", 3, False), ("ll", 3, False)]
 )
 def test_no_fault_does_harm_in_any_order_of_either_call(style: str, n: int, left: bool) -> None:
-    tally = campaign(style, n, left=left, apart=True)
+    tally = campaign(style, n, left=left, orders="apart")
     assert (tally.bad, tally.first) == (0, None)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    ("style", "n", "layers"), [("ht", 3, 2), ("ll", 3, 2), ("ht", 3, (1, 3, 2)), ("ht", 4, 1), ("ll", 4, 1)]
+)
+def test_no_fault_does_harm_in_some_orders(style: str, n: int, layers: Layers) -> None:
+    tally = campaign(style, n, layers, orders="some")
+    assert (tally.bad, tally.first) == (0, None)
+    assert tally.schedules == tally.points * SOME
 
 
 # ---- the six mutants: one rule of the way out broken at a time
@@ -126,7 +144,7 @@ def test_a_mutant_is_caught(
     mutate: Callable[[Patch], None], style: str, n: int, kind: str | None, patch: Patch
 ) -> None:
     mutate(patch)
-    tally: Tally = campaign(style, n, stop=True, kind=kind)
+    tally: Tally = campaign(style, n, orders="some", stop=True, kind=kind)
     assert tally.bad == 1, "no fault did harm"
 
 
