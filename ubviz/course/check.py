@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import sysconfig
+import traceback
 from pathlib import Path
 from typing import Any
 
-from ..errors import BadArgument, raised_at
+from ..errors import BadArgument
 from . import progress
 from .exercise import Verdict, wrong
 from .exercises import named
-from .limit import TookTooLong, within
+from .limit import StillRuns, TookTooLong, within
 
 LIMIT_S = 5.0
 """Seconds that judging an answer may take."""
 SOLUTIONS = Path(__file__).resolve().parents[2] / "tests" / "course_solutions"
+NOT_ITS = (str(Path(__file__).resolve().parents[1]), *map(sysconfig.get_path, ("stdlib", "purelib")))
+"""Folders whose lines are no lines of an answer."""
 
 
 def check(name: str, answer: Any) -> Verdict:
@@ -32,6 +36,11 @@ def check(name: str, answer: Any) -> Verdict:
         verdict = within(LIMIT_S, lambda: _judged(exercise.judge, answer))
     except TookTooLong:
         verdict = wrong(f"This ran for {LIMIT_S:.0f} seconds without coming to an end, and was stopped.")
+    except StillRuns:
+        verdict = wrong(
+            "The answer before this one could not be stopped, and still runs: it may hold what this one needs. "
+            "Restart the kernel, run the cells above, and check again."
+        )
     if verdict:
         progress.note(name)
     return verdict
@@ -45,11 +54,19 @@ def _judged(judge: Any, answer: Any) -> Verdict:
         verdict: Verdict = judge(answer)
     except BadArgument as error:
         return wrong(f"{error}.")
-    except Exception as error:
-        where = raised_at(error)
-        at = f" at line {where[1]}" if where is not None else ""
-        return wrong(f"The answer raised {type(error).__name__}{at}: {error}")
+    except (Exception, SystemExit, KeyboardInterrupt) as error:  # by the answer: a real interrupt goes to its caller
+        who = {note.partition(" (thread")[0] for note in getattr(error, "__notes__", ()) if " (thread" in note}
+        told = " ".join([str(error), *(f"({each})" for each in sorted(who))])
+        return wrong(f"The answer raised {type(error).__name__}{_line_of(answer, error)}: {told}")
     return verdict
+
+
+def _line_of(answer: Any, error: BaseException) -> str:
+    """The line of the answer that raised: in its own cell, or else outside this package; never one of a judge."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(NOT_ITS)]
+    cell = getattr(getattr(answer, "__code__", None), "co_filename", None)
+    own = [frame for frame in frames if frame.filename == cell] or frames
+    return f" at line {own[-1].lineno}" if own else ""
 
 
 def hint(name: str, number: int = 1) -> str:

@@ -1,54 +1,50 @@
 """No check of an answer hangs: what takes too long is ended, with the threads that it started.
 
-A signal ends what runs in the main thread; elsewhere (or where there are no such signals) the work is done by a thread
-that is waited for. Threads that go on are ended by an exception of their own: a loop that calls nothing but C code
-for ever is out of reach, and is left behind as a daemon.
+The work is done by a thread that is waited for, never by the one that asks: an answer may catch whatever ends it, and
+what waits for its threads may wait for ever. Threads that go on are ended by an exception of their own. One that
+calls nothing but C code for ever, or catches that exception, is out of reach, and is left behind as a daemon.
 """
 
 from __future__ import annotations
 
 import ctypes
-import signal
+import sys
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+UNWINDS_S = 1.0
+"""How long threads that were ended may take to leave: what they hold is then free for the next check."""
+
+HANDS_ON = (threading.__file__, str(Path(__file__).resolve().parents[1] / "runtime"))
+"""Files in which threads start and wake one another."""
 
 
 class TookTooLong(BaseException):
     """No ``Exception``: an answer that catches those must not catch this."""
 
 
+class StillRuns(Exception):
+    """Threads of an answer that was stopped before would not end, and may hold what the next one needs."""
+
+
+_left_behind: list[threading.Thread] = []
+
+
 def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """What ``work()`` returns; raises ``TookTooLong`` after ``seconds``.
+    """What ``work()`` returns; raises what it raises, and ``TookTooLong`` after ``seconds``.
 
     >>> within(5, lambda: 6 * 7)
     42
+
+    Raises ``StillRuns`` as long as threads go on that an earlier call could not end.
     """
+    _left_behind[:] = [thread for thread in _left_behind if thread.is_alive()]
+    if _left_behind:
+        raise StillRuns
     before = set(threading.enumerate())
-    try:
-        if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
-            return _by_signal(seconds, work)
-        return _by_thread(seconds, work)
-    except TookTooLong:
-        for thread in set(threading.enumerate()) - before:
-            _end(thread)
-        raise
-
-
-def _by_signal(seconds: float, work: Callable[[], Any]) -> Any:
-    def ring(*_: Any) -> None:
-        raise TookTooLong
-
-    old = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        return work()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
-
-
-def _by_thread(seconds: float, work: Callable[[], Any]) -> Any:
     result: list[Any] = []
     raised: list[BaseException] = []
 
@@ -60,15 +56,44 @@ def _by_thread(seconds: float, work: Callable[[], Any]) -> Any:
 
     thread = threading.Thread(target=run, name="check of an answer", daemon=True)
     thread.start()
-    thread.join(seconds)
+    try:
+        thread.join(seconds)
+    except KeyboardInterrupt:  # who asks has had enough
+        _end(before)
+        raise
     if thread.is_alive():
+        _end(before)
         raise TookTooLong
     if raised:
         raise raised[0]
     return result[0]
 
 
-def _end(thread: threading.Thread) -> None:
-    """By what ends a thread without a word."""
-    if thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
+def _end(before: set[threading.Thread]) -> None:
+    """End all threads but these, by what ends one without a word; those that can will be gone afterwards."""
+    begun = time.monotonic()
+    while (going := _since(before)) and (passed := time.monotonic() - begun) < UNWINDS_S:
+        for thread in going:
+            if passed > UNWINDS_S / 2 or _may_end(thread):
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
+                )  # again and again: what a callback of the collector is told is lost
+        for thread in going:
+            # not its own join: threads of a runtime are joined by those of that runtime alone
+            threading.Thread.join(thread, 0.1 / len(going))
+    _left_behind.extend(going)
+
+
+def _since(before: set[threading.Thread]) -> list[threading.Thread]:
+    """Who runs now and did not then; one that is just being started comes with a later look."""
+    alive = threading.Thread.is_alive  # not its own, as above
+    return [thread for thread in threading.enumerate() if thread not in before and alive(thread)]
+
+
+def _may_end(thread: threading.Thread) -> bool:
+    """Whether others can go on without it: who ends while it starts or wakes another leaves that one waiting for ever.
+
+    A runtime lets all its threads go when the program of one has ended, so it is enough to end that one there.
+    """
+    frame = sys._current_frames().get(thread.ident or 0)
+    return frame is not None and not frame.f_code.co_filename.startswith(HANDS_ON)

@@ -40,9 +40,13 @@ export function coloured(root: HTMLElement, palette: Palette): void {
 
 /** Call back with the width of an element, now, whenever it changes, and when the screen's density does. */
 export function watchSize(element: HTMLElement, changed: (width: number) => void, signal: AbortSignal): void {
+  // An observer first tells with the next frame: what is painted in that one has to know before.
+  let told = floor(element.clientWidth);
+  if (told) changed(told);
   const observer = new ResizeObserver((entries) => {
-    const last = entries[entries.length - 1];
-    if (last) changed(floor(last.contentRect.width));
+    const width = floor(entries[entries.length - 1]!.contentRect.width);
+    if (width !== told) changed(width);
+    told = -1;
   });
   observer.observe(element);
   atEnd(signal, () => observer.disconnect());
