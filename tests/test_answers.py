@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from tests.small import recorded
 from tests.unpacked import index_of, json_of
-from ubviz import Timeline
+from ubviz import Timeline, load
 from ubviz.analysis.causes import causes
 from ubviz.analysis.cone import Cones
 from ubviz.analysis.critical_path import critical_path
@@ -184,6 +185,8 @@ def test_lanes_are_named_by_role_or_number(trace: Trace) -> None:
     compute, comm = trace.lane("compute").id, trace.lane("comm").id
     timeline.pinned, timeline.hidden = ["comm", compute, "comm"], ("main",)
     assert (timeline.pinned, timeline.hidden) == ((comm, compute), (trace.lane("main").id,))
+    timeline.arranged = ["comm", "compute"]
+    assert timeline.arranged == (comm, compute)
     timeline.measure, timeline.query = (5.2, 9), "experts"
     assert (timeline.measure, timeline.query) == ((5, 9), "experts")
 
@@ -200,6 +203,13 @@ def test_lanes_are_named_by_role_or_number(trace: Trace) -> None:
             ["gpu"],
             "this trace has no lane 'gpu'; it has main, ubatch 0, ubatch 1, compute, comm, default",
         ),
+        ("arranged", {"comm": 1}, "arranged is a list of lanes, as in [\"compute\"], not {'comm': 1}"),
+        (
+            "notes",
+            [(5, "")],
+            "notes are pairs of a time and a text, as in [(1200, \"look here\")], not [(5, '')]",
+        ),
+        ("notes", 5, 'notes are pairs of a time and a text, as in [(1200, "look here")], not 5'),
         ("measure", (2, 1), "measure must not end before it starts, as 2 to 1 does"),
         ("measure", "x", "measure must be (start_ns, end_ns) or None, not 'x'"),
         ("query", None, "query is the text that is searched for, not None"),
@@ -211,3 +221,22 @@ def test_a_wrong_mark_is_refused_in_a_sentence(trace: Trace, name: str, value: A
     with pytest.raises(BadArgument) as raised:
         setattr(timeline, name, value)
     assert (str(raised.value), getattr(timeline, name)) == (sentence, before)
+
+
+def test_notes_are_saved_with_the_recording(trace: Trace, tmp_path: Path) -> None:
+    timeline = Timeline(trace)
+    assert timeline.notes == ()
+    timeline.notes = [(2000.0, "then"), (1000, "here <b>")]
+    assert timeline.notes == ((1000, "here <b>"), (2000, "then"))
+    timeline.annotated().save(tmp_path / "noted.json")
+    assert Timeline(load(tmp_path / "noted.json")).notes == timeline.notes
+    assert "notes" not in trace.meta
+    assert load(tmp_path / "noted.json").to_pandas("spans").equals(trace.to_pandas("spans"))
+
+
+@pytest.mark.parametrize("kept", [None, 5, "x", {"a": 1}, [[1]], [[1, ""], [None, "x"], ["x", "y"]]])
+def test_what_a_file_holds_instead_of_notes_is_left_out(trace: Trace, kept: Any) -> None:
+    told = Trace(
+        trace.events, trace.spans, trace.flows, trace.lanes, {**trace.meta, "notes": kept}, trace.notices
+    )
+    assert Timeline(told).notes == ()

@@ -12,7 +12,8 @@ from tests.strategies import recorded, traces
 from tests.traces import Traces
 from ubviz.analysis import Operation, compare, operations, overlap
 from ubviz.errors import BadArgument
-from ubviz.trace import Trace, example
+from ubviz.trace import Lane, Trace, example
+from ubviz.trace.build import Builder
 
 
 def step(t: Traces, number: int, experts: int, ubatches: int = 2) -> None:
@@ -67,6 +68,40 @@ def test_by_name_the_microbatches_are_put_together() -> None:
     assert experts.operation == Operation(0, None, 0, "experts", 0)
     assert (experts.a.duration_ns, experts.b.duration_ns) == (100, 100)
     assert (len(experts.a.rows), len(experts.b.rows)) == (1, 2)
+
+
+def of_ranks(first: int, *lasts: int) -> Trace:
+    """Both microbatches of each rank twice, ``first`` rank first; ``lasts``, by rank: how long its kernels last."""
+    ranks = range(len(lasts))
+    builder = Builder([Lane(rank, rank, "compute", "streams") for rank in ranks])
+    for turn in range(4):
+        for late, rank in enumerate(sorted(ranks, key=lambda rank: rank != first)):
+            at = 200 * turn + late
+            builder.span(
+                at, at + lasts[rank], "kernel", "experts", lane=rank, rank=rank, ubatch=turn % 2, cls="compute",
+                operation="experts", layer=0,
+            )  # fmt: skip
+    return builder.finish({})
+
+
+def test_each_rank_is_compared_with_itself_whichever_begins_first() -> None:
+    found = compare(of_ranks(0, 10, 90), of_ranks(1, 13, 95))
+    assert (found.only_a, found.only_b) == ((), ())
+    assert sorted((*pair.operation[1:], pair.duration_diff_ns) for pair in found.pairs) == sorted(
+        (ubatch, 0, "experts", again, rank, more)
+        for rank, more in enumerate((3, 5)) for ubatch in (0, 1) for again in (0, 1)
+    )  # fmt: skip
+    together = compare(of_ranks(0, 10, 90), of_ranks(1, 13, 95), by="name").pairs
+    assert {(p.operation.rank, p.operation.ubatch, len(p.a.rows)) for p in together} == {
+        (0, None, 2),
+        (1, None, 2),
+    }
+
+
+def test_one_rank_stands_beside_itself_among_several() -> None:
+    found = compare(of_ranks(0, 10), of_ranks(0, 10, 90))
+    assert {pair.operation.rank for pair in found.pairs} == {0}
+    assert [lone.operation.rank for lone in found.only_b] == [1] * 4
 
 
 def test_kernels_belong_to_the_operation_that_was_open_when_they_were_launched() -> None:

@@ -210,6 +210,31 @@ def test_a_recording_without_kernels_is_refused(correct: Trace) -> None:
         Compare(correct, t.finish())
 
 
+def of_ranks(*lasts: tuple[int, int]) -> Trace:
+    """A kernel of each rank, in this order, and how long it lasts."""
+    lanes = tuple(Lane(rank, rank, "compute", "streams") for rank, _ in sorted(lasts))
+    rows = [
+        Span(
+            at,
+            at + length,
+            rank,
+            None,
+            None,
+            rank,
+            "kernel",
+            "experts",
+            "compute",
+            "experts",
+            0,
+            None,
+            None,
+            {},
+        )
+        for at, (rank, length) in enumerate(lasts)
+    ]
+    return Trace(make_table(Event, []), make_table(Span, rows), make_table(Flow, []), lanes, {}, ())
+
+
 # ---- what is stored, and written
 
 
@@ -262,16 +287,27 @@ def test_what_was_lost_is_told() -> None:
     assert view.text.endswith("note: y: 3 kernels were lost")
 
 
-def test_several_ranks_are_told() -> None:
-    """What is aligned says no rank: the reader must know that ranks may have changed places."""
-    lanes = (Lane(0, 0, "compute", "streams"), Lane(1, 1, "compute", "streams"))
-    rows = [
-        Span(at, at + 9, at, None, 0, at, "kernel", "experts", "compute", "experts", 0, None, None, {})
-        for at in (0, 1)
-    ]
-    both = Trace(make_table(Event, []), make_table(Span, rows), make_table(Flow, []), lanes, {}, ())
-    (notice,) = Compare(both, both)._store.index["notices"]
-    assert notice.startswith("a and b: kernels of several ranks")
+def test_each_rank_stands_beside_itself() -> None:
+    """Whichever rank begins first, in whichever recording."""
+    view = Compare(of_ranks((0, 10), (1, 90)), of_ranks((1, 95), (0, 13)))
+    frame = view.differences()
+    assert frame[["rank", "diff_ns"]].to_numpy().tolist() == [[0, 3], [1, 5]]
+    assert view._store.index["notices"] == []
+    assert view.alt.startswith(
+        "a above b on one axis of time, aligned by rank, microbatch, layer and operation: "
+    )
+    assert "experts, rank 1, layer 0  90 ns  95 ns       +5 ns" in view.text
+    view.selection = [None, 0, "experts", 0, 1]
+    assert view.selected()["diff_ns"].tolist() == [5]
+    with pytest.raises(BadArgument, match=r"^selection: neither recording has"):
+        view.selection = (None, 0, "experts", 0)
+
+
+def test_one_rank_is_compared_with_another() -> None:
+    view = Compare(of_ranks((0, 10)), of_ranks((3, 14)))
+    assert view.differences()["diff_ns"].tolist() == [4]
+    assert "rank" not in view.differences()
+    assert view.comparison.pairs[0].operation == Operation(None, None, 0, "experts", 0)
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:

@@ -174,3 +174,36 @@ def test_an_answer_to_a_closed_question() -> None:
     assert course.answered(..., *ask).startswith("No answer yet")
     with pytest.raises(BadArgument, match="'c' is none of the answers; they are 'a', 'b'"):
         course.answered("c", *ask)
+
+
+def test_after_an_answer_that_could_not_be_stopped_the_next_check_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    let_go = threading.Event()
+    thread = threading.Thread(target=let_go.wait, daemon=True)
+    thread.start()
+    monkeypatch.setattr(limit, "_left_behind", [thread])
+    answer = reference("13.replay").answer
+    assert "Restart the kernel" in course.check("13.replay", answer).sentence
+    let_go.set()
+    thread.join(10)
+    assert course.check("13.replay", answer).passed
+
+
+def test_a_run_in_a_notebook_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(course.run.__globals__, "LIMIT_S", 0.3)
+
+    def endless(rt: Any) -> None:
+        while True:
+            pass
+
+    with pytest.raises(BadArgument, match="without coming to an end"):
+        course.run(endless)
+
+
+def test_a_type_that_cannot_be_read_names_no_line_of_the_judge() -> None:
+    def vote(tokens: list[int]) -> bool:
+        return True
+
+    sentence = course.check("11.vote", vote).sentence
+    assert sentence.startswith("The answer raised TypeError: ")

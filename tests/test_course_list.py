@@ -16,17 +16,12 @@ from ubviz.errors import BadArgument
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
-VIEWS = re.compile(r"ubviz\.(Timeline|Stepper|Scheduler|Lab|Compare)\(")
+VIEWS = re.compile(r"(ubviz\.(Timeline|Stepper|Scheduler|Lab|Compare)|RankMap|CutRuler|StartLine)\(")
 NO_BEFORE_AFTER = {
-    "03": "the fewest waits are judged by races, not by time",
     "04": "no device is involved",
-    "05": "what is shown is an order, not a gain",
+    "05": "one loop and two threads take equally long, and both numbers are printed",
     "06": "what is shown is an order, not a gain",
-    "07": "the broken run takes as long as the right one",
-    "11": "a decision, not a run",
-    "12": "the cut is judged by ranges",
-    "13": "capture and replay are two views of one recording",
-    "14": "faults of order, not of time",
+    "11": "a decision before anything runs",
 }
 """Notebooks without a comparison on one time axis, and why."""
 

@@ -61,7 +61,7 @@ def test_a_verdict_names_the_model_behind_a_guess(guess: float, sentence: str) -
     assert verdict(guess, 70, MODELS, unit="ms", within=0.05) == sentence
 
 
-@pytest.mark.parametrize("guess", [0, -3, None, "soon", True])
+@pytest.mark.parametrize("guess", [-3, None, "soon", True])
 def test_a_guess_that_is_no_time(guess: object) -> None:
-    with pytest.raises(BadArgument, match="a prediction is a number of ms above 0, not "):
+    with pytest.raises(BadArgument, match="a prediction is a number of ms, 0 or more, not "):
         verdict(guess, 70, MODELS, unit="ms")  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ import ubviz
 from tests.many import many
 from ubviz.course.site.run import run
 from ubviz.exploration.variants import program_of
-from ubviz.view.widget import View
+from ubviz.view.widget import STATIC, View
 
 ROOT = Path(__file__).resolve().parent.parent
 CONNECTION_BYTES = 10_000_000
@@ -89,6 +89,27 @@ def test_no_message_is_too_long_for_a_connection(monkeypatch: pytest.MonkeyPatch
     timeline._answer(None, {"ask": [*timeline._store.keys_outside(), "code:tools"]}, [])
     assert len(sizes) > 2
     assert max(sizes) < CONNECTION_BYTES
+
+
+@pytest.mark.parametrize("script", sorted(path.name for path in STATIC.glob("*.js")))
+def test_a_script_asks_for_nothing_that_an_editor_forbids(script: str) -> None:
+    """VS Code and Colab load it from memory: it finds no other module, no network, and may not make code of text."""
+    text = (STATIC / script).read_text(encoding="utf-8")
+    calls = r"\b(?:require|eval|importScripts|fetch|XMLHttpRequest|WebSocket|Function)\("
+    assert not re.search(rf"{calls}|\bnew (?:Worker|Function)\b", text)
+    assert not re.search(r"(?:^|[;}])import[\s{*\"']|https?://(?!www\.w3\.org/)", text)
+    assert re.search(r"\bexport\s*\{", text)
+
+
+@each
+def test_nothing_is_sent_before_a_page_asks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message to a page that is not there yet is lost in Colab: all that a view begins with is in its state."""
+    sent: list[Any] = []
+    monkeypatch.setattr(View, "send", lambda self, content, buffers=None: sent.append(content))
+    view = VIEWS[name]()
+    shown(view, monkeypatch)
+    assert sent == []
+    assert len(view._head) < CONNECTION_BYTES
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from ubviz import Scheduler
 from ubviz.errors import BadArgument
 from ubviz.exploration.game import game
 from ubviz.exploration.replay import replay
+from ubviz.exploration.variants import program_of
 from ubviz.play import scheduler as module
 from ubviz.view.graph_walk import walked
 from ubviz.view.paint import fonts
@@ -158,6 +159,29 @@ def test_a_program_with_too_many_states_is_played_in_python_alone(monkeypatch: p
     assert s.ask("game") == [({"refused": [["game", says]]}, [])]
     assert s.alt == f"Scheduler, 1 choice made, next: ubatch 0 or ubatch 1. {says}."
     assert s.choose("ubatch 0").replay == "0.1"
+
+
+def test_that_there_are_too_many_states_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The picture, the words and the page each ask for them."""
+    runs: list[Any] = []
+
+    def counted(program: Any, **options: Any) -> Any:
+        runs.append(program)
+        return game(program, **options)
+
+    monkeypatch.setattr(module, "game", counted)
+    monkeypatch.setattr(module, "MOST_STATES", 5)
+    s = Sent(LOSES)
+    assert s._still().picture is None
+    assert s.ask("game")[0][0].keys() == {"refused"}
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize(("ubatches", "layers"), [(2, 8), (4, 4)])
+def test_a_page_plays_what_a_class_plays(ubatches: int, layers: int) -> None:
+    graph = Scheduler(program_of(ubatches=ubatches, layers=layers)).graph
+    assert {end["verdict"] for end in graph["ends"]} == {"done"}
+    assert len(graph["threads"]) == ubatches + 1
 
 
 def test_its_bytes_are_the_same_in_every_process() -> None:

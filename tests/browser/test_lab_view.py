@@ -171,6 +171,31 @@ def test_keys_move_a_slider_and_the_result_is_said(saved: Callable[..., Opened])
     lab.shows(compute=0)
 
 
+def test_every_control_without_a_mouse(saved: Callable[..., Opened]) -> None:
+    """Tab leads through all of them in the order in which they stand; each does by keys what it does by pointer."""
+    lab = saved()
+    controls = lab.root.locator("input, select, button").filter(visible=True)
+    count = controls.count()
+    assert count == len(CONTROLS.sliders) + len(CONTROLS.choices) + 1
+    reached = []
+    for _ in range(count):
+        lab.page.keyboard.press("Tab")
+        reached.append(controls.evaluate_all("(all) => all.indexOf(document.activeElement)"))
+    assert reached == list(range(count))
+    for choice, words in (("Microbatches", "3"), ("Layers", "4"), ("All-to-all", "low latency")):
+        lab.root.get_by_label(choice, exact=True).focus()
+        lab.page.keyboard.type(words)
+        lab.settled()
+    lab.slider("Launch cost").focus()
+    lab.page.keyboard.press("End")
+    lab.settled()
+    lab.shows(ubatches=3, layers=4, style="ll", launch=40)
+    lab.root.get_by_role("button", name="Reset all controls").focus()
+    lab.page.keyboard.press("Enter")
+    lab.settled()
+    lab.shows()
+
+
 def test_reset_puts_everything_back(saved: Callable[..., Opened]) -> None:
     lab = saved()
     lab.drag("Communication", 0)

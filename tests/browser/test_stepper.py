@@ -133,8 +133,10 @@ def test_jumps_by_slider_number_and_list(opened: Callable[..., Open], trace: Tra
     here.is_at(len(trace.events) - 1)
     assert number.input_value() == str(len(trace.events) - 1)
     rows = here.root.get_by_role("list", name="Trace events").get_by_role("button")
+    shown = rows.count()
+    assert rows.last.inner_text().startswith(str(len(trace.events) - 1)), "it is full at the end"
     rows.nth(2).click()
-    to = len(trace.events) - 9 + 2
+    to = len(trace.events) - shown + 2
     here.is_at(to)
     assert here.root.locator(".ubviz-event[aria-current]").inner_text().startswith(str(to))
 
@@ -163,7 +165,7 @@ def test_help_opens_and_closes_by_keys_and_no_plain_key_gets_out(
     )
     here.root.locator(".ubviz-says").click()
     here.keys("?")
-    help_ = here.root.get_by_role("region", name="Keys")
+    help_ = here.root.get_by_role("dialog", name="Keys")
     help_.wait_for()
     here.keys("Escape")
     help_.wait_for(state="hidden")
@@ -209,6 +211,32 @@ def test_a_timeline_cursor_and_a_stepper_are_one_in_a_page(
     assert timeline.cursor == trace.events["t_ns"][30]
     link.unlink()
     assert "ubviz-stepper" in standalone(here.stepper)
+
+
+def test_the_list_is_as_long_as_there_is_room_beside_the_panels(
+    opened: Callable[..., Open], page: Watched, trace: Trace
+) -> None:
+    panels = ["ring", "flags", "streams", "context", "calls"]
+    here = opened(trace, at=60, panels=panels)
+    rows = here.root.get_by_role("list", name="Trace events").get_by_role("button")
+    ends = """() => ["events", "panels"].map((name) =>
+      document.querySelector(".ubviz-" + name).getBoundingClientRect().bottom)"""
+    beside = rows.count()
+    low, panels = here.inner.evaluate(ends)
+    assert beside > 9
+    assert panels - 75 < low <= panels, "it ends where the panels end, and needs no more room than they"
+    assert here.root.locator(".ubviz-event[aria-current]").inner_text().startswith("60")
+    page.page.set_viewport_size({"width": 700, "height": 900})
+    here.root.and_(here.inner.locator(".ubviz-narrow")).wait_for()
+    here.inner.wait_for_function(
+        "() => document.querySelectorAll('.ubviz-event').length && "
+        "[...document.querySelectorAll('.ubviz-events li')].filter((row) => !row.hidden).length === 9"
+    )
+    page.page.set_viewport_size({"width": 1200, "height": 900})
+    here.inner.wait_for_function(
+        "(many) => [...document.querySelectorAll('.ubviz-events li')].filter((row) => !row.hidden).length === many",
+        arg=beside,
+    )
 
 
 HOSTILE = '<img src=x onerror="document.title=1">'

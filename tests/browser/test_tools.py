@@ -117,9 +117,10 @@ def test_the_menu_names_every_tool_and_is_walked_by_keys(opened: Callable[[str],
     assert names == [
         "Search", "List of what is shown", "Overview", "Area: count, sum, mean", "Ruler: measure a gap",
         "Past: what must come before", "Future: what must come after", "Critical path", "Lanes: pin, hide, reorder",
+        "Notes",
     ]  # fmt: skip
     view.page.keys("ArrowUp")
-    assert menu.get_by_role("menuitemcheckbox", name="Lanes").evaluate(
+    assert menu.get_by_role("menuitemcheckbox", name="Notes").evaluate(
         "(item) => item === document.activeElement"
     )
     view.page.keys("Home", "Enter")
@@ -403,6 +404,50 @@ def test_lanes_are_pinned_and_hidden_and_it_is_said(opened: Callable[[str], Tool
     assert sorted(shown()) == before
 
 
+def test_lanes_are_moved_among_their_kind_by_buttons_and_by_keys(opened: Callable[[str], Tooled]) -> None:
+    view = opened("small")
+    page = view.page.page
+    lanes = [place(view.trace, role) for role in ("main", "ubatch 0", "ubatch 1", "compute", "comm")]
+    main, first, second, compute, comm = lanes
+    shown = lambda: [lane for lane, _, _ in view.page.json("lanes")]  # noqa: E731
+    assert shown() == lanes
+    kernel = rows(view.trace, "comm", cat="kernel")[0]
+    view.click(middle(view.trace, kernel), "comm")
+    with view.page.repainted():
+        view.page.keys("k")
+    assert shown() == [main, first, second, comm, compute]
+    view.page.keys("k")  # the first of its kind stays
+    page.get_by_text("comm is the first of its kind; pinned it goes above all others").first.wait_for()
+    assert shown() == [main, first, second, comm, compute]
+    view.page.keys("t")
+    up = page.get_by_role("button", name="Move ubatch 1 up", exact=True)
+    with view.page.repainted():
+        up.press("Enter")
+    assert shown() == [main, second, first, comm, compute]
+    assert up.evaluate("(button) => button === document.activeElement"), "the next press moves it on"
+    # past a lane that is hidden, to the next that is shown
+    with view.page.repainted():
+        page.get_by_role("button", name="Hide main", exact=True).click()
+    with view.page.repainted():
+        page.get_by_role("button", name="Move ubatch 1 down", exact=True).click()
+    assert shown() == [first, second, comm, compute]
+    with view.page.repainted():
+        page.get_by_role("button", name="Show all lanes", exact=True).click()
+    assert shown() == [main, first, second, comm, compute]
+    # pinned ones keep their place among their kind, and are moved among themselves
+    for role in ("compute", "ubatch 1"):
+        with view.page.repainted():
+            page.get_by_role("button", name=f"Pin {role}", exact=True).click()
+    assert shown() == [compute, second, main, first, comm]
+    with view.page.repainted():
+        page.get_by_role("button", name="Move compute down", exact=True).click()
+    assert shown() == [second, compute, main, first, comm]
+    for role in ("compute", "ubatch 1"):
+        with view.page.repainted():
+            page.get_by_role("button", name=f"Pin {role}", exact=True).click()
+    assert shown() == [main, first, second, comm, compute]
+
+
 def test_the_critical_path_sums_to_the_makespan(opened: Callable[[str], Tooled]) -> None:
     view = opened("small")
     view.page.keys("c")
@@ -442,6 +487,78 @@ def test_edges_of_a_capture_and_error_bands_are_drawn_where_a_recording_has_them
         "Error bands",
         "± 3 ns (3 ns) on compute: device times on the clock of the host, by events on the device",
     )
+
+
+def test_behind_each_fact_is_a_band_of_what_the_recorder_took(page: Watched, tmp_path: Path) -> None:
+    trace, cost = small(), 300
+    meta = {**trace.meta, "recording": {"fact_ns": cost}}
+    trace = Trace(trace.events, trace.spans, trace.flows, trace.lanes, meta, trace.notices)
+    lane = trace.lane("ubatch 0")
+    times = [event.t_ns for event in trace.events if event.lane == lane.id]
+    edges = [
+        edge for span in trace.spans if span.lane == lane.id and span.cat in ("operation", "blocked")
+        for edge in (span.start_ns, span.end_ns)
+    ]  # fmt: skip
+    alone = next(
+        t for t in times if all(other == t or abs(other - t) > 2 * cost for other in [*times, *edges])
+    )
+    timeline = ubviz.Timeline(trace)
+    timeline.to_html(tmp_path / "wide.html")
+    view = Tooled(page, trace, tmp_path / "wide.html")
+    view.page.keys("u")
+    view.says("Error bands", "300 ns (300 ns) behind each fact of a thread: the recorder itself")
+    view.says("Error bands", "zoom in to see it")
+    timeline.view_range = alone - 10 * cost, alone + 10 * cost
+    timeline.to_html(tmp_path / "near.html")
+    view = Tooled(page, trace, tmp_path / "near.html")
+    view.page.keys("u")
+    view.page.frames()
+    assert "zoom in" not in view.panel("Error bands").inner_text()
+    covered = view.page.page.evaluate(
+        """([xs, y]) => {
+          const canvas = document.querySelector(".ubviz-marks");
+          const scale = canvas.width / canvas.getBoundingClientRect().width;
+          return xs.map((x) => canvas.getContext("2d").getImageData(x * scale, y * scale, 1, 1).data[3] > 0);
+        }""",
+        [
+            [view.page.x(alone + share * cost) for share in (-0.2, 0.2, 0.8, 1.2)],
+            view.page.lane(place(trace, "ubatch 0"))[1],
+        ],
+    )
+    assert covered == [False, True, True, False]
+
+
+def test_a_note_is_written_and_removed_by_keys_and_drawn_where_it_is(opened: Callable[[str], Tooled]) -> None:
+    view = opened("small")
+    page = view.page.page
+    kernel = rows(view.trace, "comm", cat="kernel")[1]
+    view.click(middle(view.trace, kernel), "comm")
+    view.page.keys("b")
+    page.keyboard.type("<img src=x onerror='window.pwned = 1'> late")
+    view.page.keys("Enter")
+    start = view.trace.spans[kernel].start_ns
+    note = view.panel("Notes").get_by_role("listitem")
+    assert note.count() == 1
+    assert "<img src=x onerror='window.pwned = 1'> late" in note.inner_text()
+    assert page.evaluate("() => [window.pwned ?? null, document.querySelectorAll('.ubviz img').length]") == [
+        None,
+        0,
+    ]
+    inked = """([x, y]) => {
+      const canvas = document.querySelector(".ubviz-marks");
+      const scale = canvas.width / canvas.getBoundingClientRect().width;
+      return canvas.getContext("2d").getImageData((x - 5) * scale, y * scale, 1, 1).data[3];
+    }"""
+    view.page.frames()
+    assert page.evaluate(inked, [view.page.x(start), 34]) == 255
+    view.page.keys("Escape")
+    assert view.panel("Notes").is_hidden()
+    assert page.evaluate(inked, [view.page.x(start), 34]) == 255, "it is there while its panel is closed"
+    view.page.keys("b")
+    page.get_by_role("button", name="Remove note 1").press("Enter")
+    view.page.frames()
+    assert note.count() == 0
+    assert page.locator(".ubviz-marks").count() == 0
 
 
 def test_spans_over_one_another_have_sub_lanes_and_all_are_counted(opened: Callable[[str], Tooled]) -> None:

@@ -11,5 +11,12 @@ wrong = {
     "they may differ by one, either way": (lambda y0, y1: abs(y0 - y1) <= 1, "With 0 and 1 yields it hangs"),
     "it always ends": (lambda y0, y1: True, "With 0 and 1 yields it hangs"),
     "it never ends": (lambda y0, y1: False, "With 0 and 0 yields all threads end"),
-    "says how often": (lambda y0, y1: y0 - y1, "is neither True nor False"),
+    "says how often": (lambda y0, y1: y0 - y1, "gives neither True nor False."),
+    "true in words": (lambda y0, y1: str(answer(y0, y1)), "yours:    'True'"),
+    "forgets to return": (lambda y0, y1: None, "is a return missing?"),
+    "the other one may yield once more": (
+        lambda y0, y1: y1 - y0 in (0, 1),
+        "  ubatch 1 waits for host event cpu_event[1]",
+    ),
+    "one number is enough": (lambda y0: True, "The answer raised TypeError"),
 }

@@ -46,5 +46,13 @@ wrong = {
     "it is wrong as soon as one resumes": (after_resume, "is ctx.resume; looked for is a kernel.launch"),
     "the first launch": (first_launch, "runs in its own context"),
     "any wrong one": (last, "but it is not the first"),
+    "one further": (lambda events: answer(events) + 1, "is event.record; looked for is a kernel.launch"),
+    "the event itself": (lambda events: events[answer(events)], "asked for is its number"),
+    "forgets to return": (lambda events: None, "is a return missing"),
+    "true is one": (lambda events: True, "The answer is the number of a trace event"),
+    "the launch knows": (
+        lambda events: next(event.args["ubatch"] for event in events if event.kind == "kernel.launch"),
+        "The answer raised KeyError",
+    ),
     "in words": (lambda events: "dispatch", "The answer is the number of a trace event"),
 }

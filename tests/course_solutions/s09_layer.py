@@ -74,10 +74,58 @@ def unequal(k: Any) -> None:
         dbo_yield()
 
 
+def no_last_wait(k: Any) -> None:
+    k.attention()
+    dbo_yield_and_switch_from_compute_to_comm()
+    k.dispatch()
+    dbo_switch_to_compute_sync()
+    k.experts()
+    dbo_yield_and_switch_from_compute_to_comm()
+    k.combine()
+    dbo_switch_to_compute()
+    k.shared()
+
+
+def dispatch_first(k: Any) -> None:
+    k.dispatch()
+    dbo_yield_and_switch_from_compute_to_comm()
+    k.attention()
+    dbo_switch_to_compute_sync()
+    k.experts()
+    dbo_yield_and_switch_from_compute_to_comm()
+    k.combine()
+    dbo_switch_to_compute_sync()
+    k.shared()
+
+
+def leaves_twice(k: Any) -> None:
+    k.attention()
+    dbo_yield_and_switch_from_compute_to_comm()
+    dbo_yield_and_switch_from_compute_to_comm()
+
+
+def mistyped(k: Any) -> None:
+    k.atention()
+
+
+def one_of_two(k: Any) -> None:
+    answer(k)
+    if k.ubatch == 1:
+        k.shared()
+
+
 wrong = {
+    "what comes next needs no wait": (no_last_wait, "attention (ubatch 0, compute stream"),
+    "dispatch needs no attention": (
+        dispatch_first,
+        "ubatch 0, layer 0: dispatch is launched before attention",
+    ),
+    "a switch may be said twice": (leaves_twice, "The answer raised ProtocolError"),
+    "a slip of the pen": (mistyped, "has no attribute 'atention' (microbatch 0)"),
+    "the second one may do more": (one_of_two, "ubatch 1 launches shared 8 times in 4 layers"),
     "the yield may come after the dispatch": (after_dispatch, "blocked"),
-    "yield before every piece": (one_stream, "Right, but slow"),
+    "yield before every piece": (one_stream, "Dispatch and combine stand in the compute stream as well"),
     "streams need no waits": (no_wait, "No happens-before path joins them"),
-    "a piece less is faster": (forgets, "launches combine 0 times"),
+    "a piece less is faster": (forgets, "ubatch 0 launches combine 0 times in 4 layers"),
     "no layer": (3, "the answer is a function layer(k)"),
 }

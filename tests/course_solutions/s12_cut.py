@@ -36,9 +36,33 @@ def cut_once(lengths: list[int], n: int) -> Any:
             for ((_, before), _), ((first, last), tokens) in zip(parts, parts[1:]))]  # fmt: skip # noqa: RUF007
 
 
+def rounded_up(lengths: list[int], n: int) -> Any:
+    share = -(-sum(lengths) // n)
+    edges = [min(i * share, sum(lengths)) for i in range(n + 1)]
+    return [((holder(lengths, a), holder(lengths, b - 1) + 1), (a, b)) for a, b in zip(edges, edges[1:])]  # noqa: RUF007
+
+
+def closed(lengths: list[int], n: int) -> Any:
+    return [((a, b - 1), tokens) for (a, b), tokens in answer(lengths, n)]
+
+
 wrong = {
     "cut between requests": (by_requests, "the tokens of microbatch 0 differ"),
     "what is left over is left out": (no_rest, "the tokens of microbatch 1 differ"),
     "a request belongs to one microbatch": (cut_once, "the requests of microbatch 1 differ"),
     "two, always": (lambda lengths, n: answer(lengths, 2), "there are 2 parts"),
+    "the first part is the larger one": (
+        rounded_up,
+        "the tokens of microbatch 0 differ; it takes 4 of them, up to 4",
+    ),
+    "ranges hold their ends": (closed, "which belongs to request 3, and ranges are half-open"),
+    "ranges of tokens alone": (
+        lambda lengths, n: [tokens for _, tokens in answer(lengths, n)],
+        "a pair of ranges",
+    ),
+    "slices": (
+        lambda lengths, n: [(slice(*a), slice(*b)) for a, b in answer(lengths, n)],
+        "each range two ints",
+    ),
+    "no return": (lambda lengths, n: None, "cut gives a list"),
 }

@@ -8,5 +8,12 @@ wrong = {
     ),
     "the threads at least": ({"threads": 2, "host_events": 0, "barrier": 0, "hooks": 0}, "0 threads are started"),
     "hooks must run": ({"threads": 0, "host_events": 0, "barrier": 0, "hooks": 1}, "0 hooks are run"),
+    "main at least arrives": (
+        {"threads": 0, "host_events": 0, "barrier": 1, "hooks": 0}, "0 threads arrive at the barrier",
+    ),
+    "a number in words": (
+        {"threads": "0", "host_events": 0, "barrier": 0, "hooks": 0}, "How many threads are started?",
+    ),
+    "not filled in": (dict.fromkeys(answer, ...), "How many threads are started?"),
     "one number": (0, "the answer is a dict of threads"),
 }  # fmt: skip

@@ -1,8 +1,9 @@
 """Two recordings side by side: the same operations of both, with both times and the difference.
 
-Operations are the same where step, microbatch, layer, name and occurrence are; of a run that was split otherwise,
-or not at all, ``by="name"`` leaves the microbatch out. What is only in one of them is listed, not left out. Nothing
-is said of why: ``gaps`` and ``critical_path`` of each are for that.
+Operations are the same where step, rank, microbatch, layer, name and occurrence are; of a run that was split
+otherwise, or not at all, ``by="name"`` leaves the microbatch out. Ranks count where either recording has several;
+two recordings of one rank each are compared whichever these are. What is only in one of them is listed, not left
+out. Nothing is said of why: ``gaps`` and ``critical_path`` of each are for that.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 from ..errors import BadArgument
 from ..trace.model import Notice, Trace
 from .classes import CommRule, classified
-from .operations import Operation, Part, operations, steps_of
+from .operations import Operation, Part, operations, ranks_of, steps_of
 from .overlap import Overlap, overlap
 
 BY = ("ubatch", "name")
@@ -95,7 +96,7 @@ class Comparison:
 
 
 def compare(a: Trace, b: Trace, by: str = "ubatch", comm: CommRule | None = None) -> Comparison:
-    """Align two recordings by step, microbatch (unless ``by="name"``), layer, operation and occurrence.
+    """Align two recordings by step, rank, microbatch (unless ``by="name"``), layer, operation and occurrence.
 
     >>> compare(
     ...     ubviz.example("whole_game_unsplit"), ubviz.example("whole_game_overlapped"), by="name"
@@ -115,10 +116,11 @@ def compare(a: Trace, b: Trace, by: str = "ubatch", comm: CommRule | None = None
     if any(trace.spans.mask(cat="kernel", step=None).any() for trace in (a, b)):
         steps[None] = None  # what belongs to no step
     back = {theirs: mine for mine, theirs in steps.items()}
-    of_a = {key: part for key, part in operations(a, by, whole).items() if key.step in steps}
+    ranks = max(len(ranks_of(a)), len(ranks_of(b))) > 1
+    of_a = {key: part for key, part in operations(a, by, whole, ranks).items() if key.step in steps}
     of_b = {
         key._replace(step=back[key.step]): part
-        for key, part in operations(b, by, whole).items()
+        for key, part in operations(b, by, whole, ranks).items()
         if key.step in back
     }
     return Comparison(

@@ -20,13 +20,14 @@ from .windows import windows
 
 
 class Operation(NamedTuple):
-    """Which operation: what is None is not known, or left out."""
+    """Which operation: what is None is not known, or left out. Ranks are left out where nothing tells them apart."""
 
     step: int | None
     ubatch: int | None
     layer: int | None
     name: str
     occurrence: int
+    rank: int | None = None
 
 
 class Part(NamedTuple):
@@ -44,8 +45,12 @@ class Part(NamedTuple):
     rows: tuple[int, ...]
 
 
-def operations(trace: Trace, by: str = "ubatch", whole: bool = False) -> dict[Operation, Part]:
+def operations(
+    trace: Trace, by: str = "ubatch", whole: bool = False, ranks: bool | None = None
+) -> dict[Operation, Part]:
     """Every operation, in order of its start; ``by="name"`` puts the microbatches together, ``whole`` the steps.
+
+    ``ranks`` says whether each is of a rank; unless given, it is where kernels of several ran.
 
     >>> operations(trace)[Operation(0, 1, 3, "experts", 0)].duration_ns  # doctest: +SKIP
     41200
@@ -57,7 +62,7 @@ def operations(trace: Trace, by: str = "ubatch", whole: bool = False) -> dict[Op
     opened = _opened(trace, rows)
     alone = np.flatnonzero(opened < 0)
     opened[alone] = len(spans) + alone  # each of them an operation of its own
-    keys = _keys(trace, rows, opened, by, whole)
+    keys = _keys(trace, rows, opened, by, whole, len(ranks_of(trace)) > 1 if ranks is None else ranks)
     order = np.argsort(keys.of, kind="stable")
     each = np.split(rows[order], np.flatnonzero(np.diff(keys.of[order])) + 1)
     begins = {step: start for step, (start, _) in windows(trace).items()}
@@ -89,22 +94,32 @@ class _Keys(NamedTuple):
     names: list[Operation]
 
 
-def _keys(trace: Trace, rows: np.ndarray, opened: np.ndarray, by: str, whole: bool) -> _Keys:
-    """The microbatches' occurrences are counted apart, also where they are put together."""
+def _keys(trace: Trace, rows: np.ndarray, opened: np.ndarray, by: str, whole: bool, ranks: bool) -> _Keys:
+    """The microbatches' occurrences are counted apart, also where they are put together; so are the ranks'."""
     spans = trace.spans
     groups, first, of = np.unique(opened, return_index=True, return_inverse=True)
     starts = np.full(len(groups), 2**63 - 1)
     np.minimum.at(starts, of.ravel(), spans["start_ns"][rows])
     in_order = np.lexsort((first, starts))
     leads = rows[first[in_order]]
-    columns = [spans._values(name, leads) for name in ("step", "ubatch", "layer", "operation", "name")]
+    columns = [
+        spans._values(name, leads) for name in ("step", "ubatch", "layer", "operation", "name", "rank")
+    ]
     count: Counter[tuple[object, ...]] = Counter()
     numbers: dict[Operation, int] = {}
     number = np.empty(len(groups), dtype=np.int64)
-    for group, step, ubatch, layer, operation, name in zip(in_order.tolist(), *columns, strict=True):
+    for group, step, ubatch, layer, operation, name, rank in zip(in_order.tolist(), *columns, strict=True):
         shown = (None if whole else step, layer, operation or name)
-        key = Operation(shown[0], ubatch if by == "ubatch" else None, layer, shown[2], count[ubatch, *shown])
-        count[ubatch, *shown] += 1
+        mine = (rank, ubatch, *shown)
+        key = Operation(
+            shown[0],
+            ubatch if by == "ubatch" else None,
+            layer,
+            shown[2],
+            count[mine],
+            rank if ranks else None,
+        )
+        count[mine] += 1
         number[group] = numbers.setdefault(key, len(numbers))
     return _Keys(number[of.ravel()], list(numbers))
 
@@ -145,3 +160,9 @@ def steps_of(trace: Trace) -> list[int]:
     found = np.unique(trace.spans["step"][trace.spans.mask(cat="kernel")])
     steps: list[int] = found[found != MISSING].tolist()
     return steps
+
+
+def ranks_of(trace: Trace) -> list[int]:
+    """The ranks whose kernels ran."""
+    ranks: list[int] = np.unique(trace.spans["rank"][trace.spans.mask(cat="kernel")]).tolist()
+    return ranks

@@ -13,8 +13,8 @@ from .exercise import Verdict, wrong
 from .exercises import named
 from .limit import StillRuns, TookTooLong, within
 
-LIMIT_S = 5.0
-"""Seconds that judging an answer may take."""
+LIMIT_S = 4.0
+"""Seconds that judging an answer may take; to end one takes up to another."""
 SOLUTIONS = Path(__file__).resolve().parents[2] / "tests" / "course_solutions"
 NOT_ITS = (str(Path(__file__).resolve().parents[1]), *map(sysconfig.get_path, ("stdlib", "purelib")))
 """Folders whose lines are no lines of an answer."""
@@ -54,8 +54,14 @@ def _judged(judge: Any, answer: Any) -> Verdict:
         verdict: Verdict = judge(answer)
     except BadArgument as error:
         return wrong(f"{error}.")
-    except (Exception, SystemExit, KeyboardInterrupt) as error:  # by the answer: a real interrupt goes to its caller
-        who = {note.partition(" (thread")[0] for note in getattr(error, "__notes__", ()) if " (thread" in note}
+    except (
+        Exception,
+        SystemExit,
+        KeyboardInterrupt,
+    ) as error:  # by the answer: a real interrupt goes to its caller
+        who = {
+            note.partition(" (thread")[0] for note in getattr(error, "__notes__", ()) if " (thread" in note
+        }
         told = " ".join([str(error), *(f"({each})" for each in sorted(who))])
         return wrong(f"The answer raised {type(error).__name__}{_line_of(answer, error)}: {told}")
     return verdict
@@ -63,7 +69,9 @@ def _judged(judge: Any, answer: Any) -> Verdict:
 
 def _line_of(answer: Any, error: BaseException) -> str:
     """The line of the answer that raised: in its own cell, or else outside this package; never one of a judge."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(NOT_ITS)]
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(NOT_ITS)
+    ]
     cell = getattr(getattr(answer, "__code__", None), "co_filename", None)
     own = [frame for frame in frames if frame.filename == cell] or frames
     return f" at line {own[-1].lineno}" if own else ""

@@ -19,8 +19,8 @@ def verdict(
     You guessed 60 ms, measured were 100 ms.
     That is half the time: as if overlap made the work smaller.
     """
-    if isinstance(guess, bool) or not isinstance(guess, (int, float)) or not guess > 0:
-        raise BadArgument(f"a prediction is a number of {unit} above 0, not {guess!r}")
+    if isinstance(guess, bool) or not isinstance(guess, (int, float)) or not guess >= 0:
+        raise BadArgument(f"a prediction is a number of {unit}, 0 or more, not {guess!r}")
     said = f"You guessed {_shown(guess)} {unit}, measured were {_shown(measured)} {unit}."
     if _near(guess, measured, within):
         return f"{said}\nThat is what happened, within {within:.0%}."

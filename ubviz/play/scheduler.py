@@ -17,8 +17,8 @@ from ..exploration.game import game
 from ..runtime.schedule import looks_in, read_schedule
 from ..view.scheduler import SchedulerView
 
-MOST_STATES = 1_500
-"""A page gets no more: each costs a run or several, while a learner waits."""
+MOST_STATES = 600
+"""A page gets no more: each costs a run or several, while a learner waits. Six microbatches have 1,125, which took 9 s."""
 
 
 class Scheduler(live.Scheduler, SchedulerView):

@@ -18,6 +18,7 @@ from typing import Any
 from ..errors import BadArgument, raised_at
 from ..runtime.base import Runtime
 from ..trace.model import Trace
+from .cost import fact_cost_ns
 from .sites import MECHANISM, SKIP, USER, Levels
 from .story import STRIDE, Story
 from .watchdog import Watchdog
@@ -110,6 +111,8 @@ class Recording:
         if not self._virtual:
             now = datetime.datetime.now(datetime.UTC)
             self._meta["created"] = now.isoformat(timespec="seconds")
+            self._meta["recording"] = {"fact_ns": fact_cost_ns(self.host)}  # in virtual time it costs nothing
+            self._facts.clear()
         self._snapshot = self.runtime.snapshot()
         self.main_ident = get_ident()
         self._origin_ns = self.runtime.now_ns()

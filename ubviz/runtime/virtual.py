@@ -326,7 +326,8 @@ class VirtualRuntime:
     def describe(self) -> dict[str, Any]:
         """Facts for a recording's meta; no version of anything."""
         times = {name: getattr(self.costs, name) for name in TIMES}
-        return {"runtime": self.name, "device": "virtual time", "times": times}
+        named = {"buffers": dict(self.buffer_numbers.named)} if self.buffer_numbers.named else {}
+        return {"runtime": self.name, "device": "virtual time", "times": times, **named}
 
     def snapshot(self) -> list[tuple[Any, Any]]:
         """Host events, barriers and events that exist now, each with its flag, count or record number."""

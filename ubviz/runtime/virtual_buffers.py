@@ -52,6 +52,8 @@ class Buffers:
         self._runtime = weakref.ref(runtime)
         self._key = f"{_ATTRIBUTE}_{id(self)}"
         self._names: dict[Any, int] = {}
+        self.named: dict[str, str] = {}
+        """By number: the names of buffers that a program calls by name, for a recording's meta."""
         self._last = 0
 
     def numbers(self, things: Iterable[Any]) -> tuple[int, ...]:
@@ -83,6 +85,7 @@ class Buffers:
         if name not in self._names:
             self._last += 1
             self._names[name] = self._last
+            self.named[str(self._last)] = name
         return self._names[name]
 
     # ---- lives

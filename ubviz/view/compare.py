@@ -40,13 +40,14 @@ class Compare(View):
     >>> compare.selection = (0, 1, "experts", 0)  # microbatch, layer, name, occurrence  # doctest: +SKIP
 
     a, b: recordings. align: "ubatch" (microbatch, layer and operation) or "name" (the microbatch is left out); by
-    microbatch where both ran the same ones, else by name, unless given. steps: which step of each; the last complete
+    microbatch where both ran the same ones, else by name, unless given. Where either has several ranks, by rank too.
+    steps: which step of each; the last complete
     one unless given. names: what each is called. comm: which kernels are communication, as in ``analyze``. theme:
     "auto" (the notebook's), "light" or "dark". title: a heading. Raises BadArgument when an argument cannot be used,
     and where no operation is in both.
 
     Traits: ``view_range``, (start_ns, end_ns) from the beginning of both steps, or None for all; ``selection``, the key
-    of an operation or None; ``theme``.
+    of an operation (with its rank as a fifth where there are several) or None; ``theme``.
     """
 
     SCRIPT = "compare"
@@ -103,8 +104,8 @@ class Compare(View):
         if isinstance(value, Operation):
             value = key_of(value)
         try:
-            ubatch, layer, name, occurrence = value
-            key = (ubatch, layer, name, occurrence)
+            ubatch, layer, name, occurrence, *rank = value
+            key: Any = (ubatch, layer, name, occurrence, *rank)
             known = key in self._keys
         except (TypeError, ValueError):
             raise BadArgument(
@@ -115,7 +116,8 @@ class Compare(View):
             raise BadArgument(
                 f"selection: neither recording has an operation {key!r}; differences() lists all of them"
             )
-        return key
+        found: Key = key
+        return found
 
     # ---- Python's side
 
@@ -132,6 +134,8 @@ class Compare(View):
     def differences(self) -> pd.DataFrame:
         """Every operation, one a row: both durations and starts in nanoseconds, b less a, and which one alone has it.
 
+        Its rank too, where either recording has several.
+
         >>> compare.differences().nlargest(3, "diff_ns")  # doctest: +SKIP
         """
         try:
@@ -146,6 +150,8 @@ class Compare(View):
             "layer": [operation.layer for operation, _, _ in self._rows],
             "occurrence": [operation.occurrence for operation, _, _ in self._rows],
         }
+        if any(operation.rank is not None for operation, _, _ in self._rows):
+            columns["rank"] = [operation.rank for operation, _, _ in self._rows]
         for at, which in enumerate("ab"):
             parts = [both[at] for _, *both in self._rows]
             columns[f"{which}_ns"] = [None if part is None else part.duration_ns for part in parts]

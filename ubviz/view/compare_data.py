@@ -14,8 +14,8 @@ from .payload.bars import NEW_BLOCK, STYLES, Bars, Spans, bars_of
 from .payload.blocks import Blocks
 from .payload.names import Names
 
-Key = tuple[int | None, int | None, str, int]
-"""Microbatch, layer, name, occurrence: what an operation is called in ``selection``."""
+Key = tuple[int | None, int | None, str, int] | tuple[int | None, int | None, str, int, int]
+"""Microbatch, layer, name, occurrence, and the rank where there are several: what ``selection`` calls an operation."""
 Row = tuple[Operation, Part | None, Part | None]
 """An operation, and its part in each of the two; None where it has none."""
 
@@ -23,10 +23,11 @@ Row = tuple[Operation, Part | None, Part | None]
 def key_of(operation: Operation) -> Key:
     """The key of an operation: what it is called without its step.
 
-    >>> key_of(Operation(8, 0, 1, "experts", 0))
-    (0, 1, 'experts', 0)
+    >>> key_of(Operation(8, 0, 1, "experts", 0)), key_of(Operation(8, 0, 1, "experts", 0, rank=3))
+    ((0, 1, 'experts', 0), (0, 1, 'experts', 0, 3))
     """
-    return operation.ubatch, operation.layer, operation.name, operation.occurrence
+    _, *key, rank = operation
+    return tuple(key) if rank is None else (*key, rank)  # type: ignore[return-value]
 
 
 def rows_of(found: Comparison) -> list[Row]:
@@ -55,20 +56,7 @@ def store_of(
 def notices_of(sides: tuple[Side, Side], found: Comparison) -> list[str]:
     """What the reader must know of either recording, and of the comparison."""
     own = [f"{side.name}: {notice.sentence}" for side in sides for notice in side.trace.notices]
-    several = [side.name for side in sides if len(np.unique(side.trace.spans["rank"][kernels(side)])) > 1]
-    mixed = [f"{' and '.join(several)}: {RANKS}"] if several else []
-    return [*own, *mixed, *(notice.sentence for notice in found.notices)]
-
-
-RANKS = (
-    "kernels of several ranks; operations say no rank, so those of one name are paired in the order in which they "
-    "start, and one rank's may stand beside another's"
-)
-
-
-def kernels(side: Side) -> np.ndarray:
-    """The rows of its kernels."""
-    return np.flatnonzero(side.trace.spans.mask(cat="kernel"))
+    return [*own, *(notice.sentence for notice in found.notices)]
 
 
 def _table(rows: list[Row]) -> dict[str, Any]:
@@ -79,6 +67,7 @@ def _table(rows: list[Row]) -> dict[str, Any]:
         "ubatch": [operation.ubatch for operation, _, _ in rows],
         "layer": [operation.layer for operation, _, _ in rows],
         "occurrence": [operation.occurrence for operation, _, _ in rows],
+        "rank": [operation.rank for operation, _, _ in rows],
         "a": [_part(part) for _, part, _ in rows], "b": [_part(part) for _, _, part in rows],
         "names": names.texts,
     }  # fmt: skip

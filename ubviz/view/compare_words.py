@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis.compare import Comparison
+from ..analysis.compare import Comparison, Lone, Pair
 from ..analysis.operations import Operation
 from .compare_data import notices_of
 from .compare_sides import Side
@@ -42,6 +42,9 @@ def sentence_of(sides: tuple[Side, Side], found: Comparison, align: str) -> str:
     """What it shows, in a sentence or two."""
     named = [side.name if side.step is None else f"{side.name} (step {side.step})" for side in sides]
     by = "microbatch, layer and operation" if align == "ubatch" else "layer and operation"
+    everything: tuple[Pair | Lone, ...] = (*found.pairs, *found.only_a, *found.only_b)
+    if any(one.operation.rank is not None for one in everything):
+        by = f"rank, {by}"
     alone = [
         f"{len(lone)} only in {side.name}" for side, lone in zip(sides, (found.only_a, found.only_b)) if lone
     ]
@@ -116,6 +119,7 @@ def signed(ns: float | None) -> str:
 
 def _name(operation: Operation) -> str:
     parts = [visible(operation.name)]
+    parts += [] if operation.rank is None else [f"rank {operation.rank}"]
     parts += [] if operation.ubatch is None else [f"microbatch {operation.ubatch}"]
     parts += [] if operation.layer is None else [f"layer {operation.layer}"]
     parts += [_again(operation.occurrence)] if operation.occurrence else []

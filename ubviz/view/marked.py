@@ -1,7 +1,9 @@
-"""What tools mark in a timeline, as plain values that both sides set: an area, a measure, lanes pinned or hidden."""
+"""What tools mark in a timeline, as plain values that both sides set: an area, a measure, lanes that are
+pinned, hidden or given an order, notes."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from .paint.frame import chosen_lanes
 if TYPE_CHECKING:
     import pandas as pd
 
+Note = tuple[int, str]
+"""A time in nanoseconds, and what is said of it."""
 Area = tuple[int, int, tuple[int, ...]]
 """From, to, and the numbers of lanes; no lanes are all."""
 
@@ -47,6 +51,33 @@ def as_lanes(trace: Trace, who: str, value: Any) -> tuple[int, ...]:
     if isinstance(value, str) or not isinstance(value, (list, tuple)):
         raise BadArgument(f'{who} is a list of lanes, as in ["compute"], not {value!r}')
     return tuple(dict.fromkeys(lane.id for name in value for lane in chosen_lanes(trace, [name])))
+
+
+def as_notes(value: Any) -> tuple[Note, ...]:
+    """Notes as ``(t_ns, text)``, in order of time.
+
+    >>> as_notes([(9.0, "then"), [5, "here"]])
+    ((5, 'here'), (9, 'then'))
+    """
+    try:
+        notes = [(round(float(at)), text) for at, text in value]
+        if not all(isinstance(text, str) and text.strip() for _, text in notes):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise BadArgument(
+            f'notes are pairs of a time and a text, as in [(1200, "look here")], not {value!r}'
+        ) from None
+    return tuple(sorted(notes, key=lambda note: note[0]))
+
+
+def noted(trace: Trace) -> tuple[Note, ...]:
+    """The notes that a recording was saved with; what a file holds in their place and is none is left out."""
+    kept = trace.meta.get("notes")
+    found: list[Note] = []
+    for note in kept if isinstance(kept, (list, tuple)) else ():
+        with suppress(BadArgument):
+            found += as_notes([note])
+    return as_notes(found)
 
 
 def as_measure(value: Any) -> tuple[int, int] | None:

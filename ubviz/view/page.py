@@ -84,10 +84,12 @@ const begin = async () => {
 // traits that are tied together: [[view, name], [view, name], both ways]
 const tie = ([from, name], [to, other]) => {
   const [a, b] = [modelOf(String(from)), modelOf(String(to))];
-  a.on("change:" + name, () => b.set(other, a.get(name)));
+  const follow = () => b.set(other, a.get(name));
+  a.on("change:" + name, follow);
+  return follow;
 };
 for (const [a, b, both] of JSON.parse(document.getElementById("ubviz-links")?.textContent ?? "[]")) {
-  tie(a, b);
+  tie(a, b)(); // as in a notebook, the first gives both their first value
   if (both) tie(b, a);
 }
 await begin();

@@ -12,6 +12,8 @@ from ..errors import BadArgument
 
 LEAST_CONTRAST = 4.5
 """Of text on its background, after WCAG 2.1."""
+DARKER = 0.55
+"""How much is left of a colour that is used for the second time."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,15 @@ class Theme:
     ubatches: tuple[str, ...]
 
     def ubatch(self, index: int | None) -> str:
-        """The colour of a microbatch; grey for what belongs to none.
+        """The colour of a microbatch; grey for what belongs to none. From the ninth on they are darker: 16 in all.
 
-        >>> LIGHT.ubatch(1)
-        '#d9780f'
+        >>> LIGHT.ubatch(1), LIGHT.ubatch(9)
+        ('#d9780f', '#7e4b14')
         """
-        return self.main if index is None or index < 0 else self.ubatches[index % len(self.ubatches)]
+        if index is None or index < 0:
+            return self.main
+        colour = self.ubatches[index % len(self.ubatches)]
+        return colour if index // len(self.ubatches) % 2 == 0 else mix(colour, self.on_light, DARKER)
 
     def on(self, colour: str) -> str:
         """The colour of text on a filled span: whichever of the two reads better.

@@ -65,10 +65,20 @@ class SchedulerView(View):
         self._store = _Later({"label": "Scheduler: you choose which thread goes on."}, self._graph_of)
         super().__init__(schedule=schedule, theme=theme, hints=hints)
 
-    @cached_property
+    @property
     def graph(self) -> Graph:
-        """All states of the program, as plain data."""
-        return self._make()
+        """All states of the program, as plain data; ``BadArgument`` where there are too many of them."""
+        if isinstance(self._made, BadArgument):
+            raise self._made.with_traceback(None)
+        return self._made
+
+    @cached_property
+    def _made(self) -> Graph | BadArgument:
+        """To find out that there are too many takes as long as to make as many: once is enough."""
+        try:
+            return self._make()
+        except BadArgument as error:
+            return error
 
     def _graph_of(self) -> Graph:
         return self.graph

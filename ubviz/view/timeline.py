@@ -1,7 +1,7 @@
 """The interactive timeline of a recording: a widget for notebooks, and a file of its own.
 
 Only small state is synced, both ways: ``view_range``, ``cursor``, ``selection``, ``hovered``, ``theme``, ``order``,
-and what tools mark: ``query``, ``area``, ``measure``, ``pinned``, ``hidden``.
+and what tools mark: ``query``, ``area``, ``measure``, ``pinned``, ``hidden``, ``arranged``, ``notes``.
 Data is asked for by the page, block by block (see ``ubviz.view.payload``). A notebook that is shown without a
 kernel, or where no script runs, has the still picture.
 """
@@ -18,7 +18,7 @@ import traitlets as t
 from ..errors import BadArgument
 from ..trace.model import Lane, Trace
 from .fallback import Still, still
-from .marked import Area, as_area, as_lanes, as_measure, measured
+from .marked import Area, Note, as_area, as_lanes, as_measure, as_notes, measured, noted
 from .paint.frame import frame_of, last_complete_step
 from .paint.numbers import in_words, numbers_of_step, numbers_of_window
 from .palette import theme_of
@@ -51,7 +51,9 @@ class Timeline(View):
     Traits: ``view_range`` (start_ns, end_ns); ``cursor`` in nanoseconds or None; ``selection``, rows as
     ``("spans", 12)``; ``hovered``, one such row or None; ``theme``; ``order``; ``query``, what is searched for;
     ``area``, ``(start_ns, end_ns, lanes)`` whose spans ``measured()`` gives; ``measure``, the two ends of the ruler;
-    ``pinned`` and ``hidden``, lanes by role or number. Times are those of the recording.
+    ``pinned``, ``hidden`` and ``arranged``, lanes by role or number: those above all others, those that are not
+    shown, those that come first among their kind, in this order; ``notes``, as ``(t_ns, text)``: ``annotated()`` is
+    the recording with them. Times are those of the recording.
     """
 
     SCRIPT = "widget"
@@ -67,6 +69,8 @@ class Timeline(View):
         "measure",
         "pinned",
         "hidden",
+        "arranged",
+        "notes",
     )
     _esm = STATIC / "widget.js"
     _css = STATIC / "widget.css"
@@ -81,6 +85,8 @@ class Timeline(View):
     measure = Checked(None).tag(sync=True)
     pinned = Checked(()).tag(sync=True)
     hidden = Checked(()).tag(sync=True)
+    arranged = Checked(()).tag(sync=True)
+    notes = Checked(()).tag(sync=True)
     _store: Payload
 
     def __init__(
@@ -109,7 +115,7 @@ class Timeline(View):
         self._words, label = map(whole_text, self._say(step, window))
         self._store.index["label"] = label
         home = self._store.index["home"]
-        super().__init__(view_range=home, order=order, theme=theme)
+        super().__init__(view_range=home, order=order, theme=theme, notes=noted(trace))
 
     def _say(self, step: int | None, window: tuple[int, int] | None) -> tuple[str, str]:
         """What it is in a few words, and in a sentence for whoever does not see it."""
@@ -174,9 +180,13 @@ class Timeline(View):
     def _valid_measure(self, proposal: Any) -> tuple[int, int] | None:
         return as_measure(proposal["value"])
 
-    @t.validate("pinned", "hidden")
+    @t.validate("pinned", "hidden", "arranged")
     def _valid_lanes(self, proposal: Any) -> tuple[int, ...]:
         return as_lanes(self._trace, proposal["trait"].name, proposal["value"])
+
+    @t.validate("notes")
+    def _valid_notes(self, proposal: Any) -> tuple[Note, ...]:
+        return as_notes(proposal["value"])
 
     def _valid_row(self, who: str, row: Any) -> Row:
         try:
@@ -231,6 +241,15 @@ class Timeline(View):
         >>> timeline.measured().groupby("name").duration_ns.agg(["count", "sum", "mean"])  # doctest: +SKIP
         """
         return measured(self._trace, self.area)
+
+    def annotated(self) -> Trace:
+        """The recording with ``notes`` in its meta: saved, it brings them along.
+
+        >>> timeline.annotated().save("noted.json.gz")  # doctest: +SKIP
+        """
+        trace = self._trace
+        meta = {**trace.meta, "notes": [list(note) for note in self.notes]}
+        return Trace(trace.events, trace.spans, trace.flows, trace.lanes, meta, trace.notices)
 
     def select(self, frame: pd.DataFrame) -> None:
         """Select the rows of a DataFrame (from ``trace.to_pandas`` or ``selected()``), and bring them into view.

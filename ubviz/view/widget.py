@@ -16,7 +16,7 @@ import anywidget
 import traitlets as t
 
 from ..errors import BadArgument, UbvizError, raised_at
-from . import page
+from . import boxes, page
 from .fallback import Still
 from .payload.blocks import Store
 from .payload.pack import deflated
@@ -57,6 +57,7 @@ class View(anywidget.AnyWidget):
     def __init__(self, **traits: Any) -> None:
         super().__init__(_head=self._store.head(), **traits)
         self.on_msg(self._answer)
+        boxes.noticed()
 
     @t.validate("theme")
     def _valid_theme(self, proposal: Any) -> str:

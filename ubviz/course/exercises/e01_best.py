@@ -8,6 +8,7 @@ from typing import Any
 
 from ...errors import BadArgument
 from ..exercise import Exercise, Verdict, right, wrong
+from ..numbers import is_number
 
 CASES = 300
 
@@ -38,33 +39,57 @@ def judge(best: Callable[[float, float, float, float], float]) -> Verdict:
         compute, comm = random.randint(10, 300), random.randint(10, 300)
         split_cost = 0 if number < 40 else random.randint(0, 30)
         contention = 0.0 if number < 80 else random.randint(0, 8) / 10
-        overlapped = played_out(compute, comm, split_cost, contention)
-        expected = min(overlapped, compute + comm)
+        expected = min(played_out(compute, comm, split_cost, contention), compute + comm)
         said: Any = best(compute, comm, split_cost, contention)
-        if not isinstance(said, (int, float)) or abs(said - expected) > 1e-6 * expected:
+        if not is_number(said) or abs(said - expected) > 1e-6 * expected:
+            load = (compute, comm, split_cost, contention)
             return wrong(
-                f"compute {compute}, comm {comm}, split cost {split_cost}, contention {contention}: "
-                f"{_property(said, compute, comm, split_cost, contention, overlapped)}.",
-                yours=said, expected=round(expected, 6),
+                f"With compute {compute}, comm {comm}, split cost {split_cost}, contention {contention}: "
+                f"{_property(said, load, expected)}.",
+                yours=f"{said:.6g}" if is_number(said) else repr(said), expected=f"{expected:.6g}",
             )  # fmt: skip
     return right(f"{CASES} loads, each as played out piece by piece.")
 
 
-def _property(
-    said: Any, compute: float, comm: float, split_cost: float, contention: float, overlapped: float
-) -> str:
+def _property(said: Any, load: tuple[float, float, float, float], expected: float) -> str:
     """Which property is broken."""
-    if not isinstance(said, (int, float)):
+    compute, comm, split_cost, contention = load
+    if said is None:
+        return "best gives nothing back; it has to return its number"
+    if not is_number(said):
         return "the answer is no number"
+    for value, words in _models(*load).items():
+        if abs(said - value) <= 1e-6 * value:
+            return words
+    overlapped = played_out(*load)
     if said > compute + comm:
         return "not to split at all would be better: then there is no overlap, and no cost"
     if said < max(compute, comm):
         return "the longer queue alone takes longer than that"
+    if abs(said - expected) < 1:
+        return "this is the number, rounded; leave it as it is"
     if contention and said < overlapped:
         return "while both queues work, both are slower"
     if split_cost and said < overlapped:
         return "two small pieces cost more than one large one: the split cost is missing"
     return "there is a better way: hide all of the shorter queue"
+
+
+def _models(compute: float, comm: float, split_cost: float, contention: float) -> dict[float, str]:
+    """What an answer that is nearly right makes of a load, and the mistake in it."""
+    whole = compute + comm
+
+    def made(of_compute: float, of_comm: float, of_all: float = 0) -> float:
+        return min(played_out(compute, comm + of_comm, of_compute, contention) + of_all, whole)
+
+    missing = "two small pieces cost more than one large one: for the computation the split cost is missing"
+    misplaced = "the split cost stands in the wrong place: it makes the computation longer, and nothing else"
+    everywhere = "contention was put on the whole pass; only while both queues work are both slower"
+    return {
+        made(split_cost, split_cost): misplaced, made(0, split_cost): misplaced, made(0, 0, split_cost): misplaced,
+        min(max(compute + split_cost, comm) * (1 + contention), whole): everywhere,
+        made(0, 0): missing,  # where several give one number, the last is meant
+    }  # fmt: skip
 
 
 EXERCISE = Exercise(

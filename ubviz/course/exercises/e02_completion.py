@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Any
@@ -23,19 +24,105 @@ def judge(completion: Callable[[list[Launch], int], list[str]]) -> Verdict:
     for seed in range(LISTS):
         launches, launch_us = _launches(seed)
         said: Any = completion(list(launches), launch_us)
-        trace = run(partial(_program, launches), launch_ns=launch_us * 1000)
-        ends = _ends(trace)
-        expected = sorted(ends, key=lambda name: ends[name])
-        if not isinstance(said, list) or sorted(map(str, said)) != sorted(expected):
-            return wrong("The answer is no list of the names that were launched, each once.", yours=said)
-        if said != expected:
-            name = next(a for a, b in zip(expected, said) if a != b)
-            ended = f"{name} ends at {ends[name] / 1000:.0f} µs, before {_after(name, said)}"
+        amiss = _no_list_of_names(said, [name for name, *_ in launches])
+        if amiss:
+            return wrong(amiss, yours=repr(said), expected=f"the names {_names(launches)}, in some order")
+        told = _told_by(run(partial(_program, launches), launch_ns=launch_us * 1000))
+        expected = sorted(told, key=lambda name: told[name].end_us)
+        if list(said) != expected:
+            first = next(a for a, b in zip(expected, said) if a != b)
+            before = said[: list(said).index(first)][-1]
             return wrong(
-                f"{_told(launches, launch_us)} Then {ended}.",
+                f"{_words(launches, launch_us)}\n{told[first]}\n{told[before]}\n"
+                f"So {first} ends before {before}.{_belief(completion)}",
                 yours=" ".join(said), expected=" ".join(expected),
             )  # fmt: skip
     return right(f"{LISTS} lists of launches, each as the device ends them.")
+
+
+def _no_list_of_names(said: Any, names: list[str]) -> str:
+    """Why an answer is not every name once; nothing where it is."""
+    if said is None:
+        return "completion gives nothing back; it has to return its list."
+    if not isinstance(said, (list, tuple)):
+        return f"completion gives a {type(said).__name__}, not a list of names."
+    strange = [each for each in said if each not in names]
+    if strange:
+        return f"{strange[0]!r} is none of the names that were launched."
+    for name in names:
+        if list(said).count(name) != 1:
+            return f"{name} stands in the list {list(said).count(name)} times, and not once."
+    return ""
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What became of one launch, in a sentence."""
+
+    name: str
+    launched_us: float
+    start_us: float
+    end_us: float
+    holds: bool
+
+    def __str__(self) -> str:
+        holds = ", and holds main until then" if self.holds else ""
+        return (
+            f"{self.name}: main launches it at {self.launched_us:.0f} µs, it runs from {self.start_us:.0f} to "
+            f"{self.end_us:.0f} µs{holds}."
+        )
+
+
+def _told_by(trace: Trace) -> dict[str, _Told]:
+    launched = {event.args["name"]: event for event in trace.events if event.kind == "kernel.launch"}
+    return {
+        span.name: _Told(
+            span.name, launched[span.name].t_ns / 1000, span.start_ns / 1000, span.end_ns / 1000,
+            launched[span.name].args["host_wait"],
+        )
+        for span in trace.spans
+        if span.cat == "kernel"
+    }  # fmt: skip
+
+
+def _belief(completion: Callable[[list[Launch], int], list[str]]) -> str:
+    """The wrong model that gives the same orders as an answer, for all lists."""
+    lists = [_launches(seed) for seed in range(LISTS)]
+    try:
+        said = [list(completion(list(launches), launch_us)) for launches, launch_us in lists]
+    except Exception:
+        return ""
+    for words, model in MODELS.items():
+        if said == [model(launches, launch_us) for launches, launch_us in lists]:
+            return f" Yours is as if {words}."
+    return ""
+
+
+def _ended(launches: list[Launch], launch_us: int, *, holds: bool = True) -> list[str]:
+    """The order of ends on a device of three clocks; with a wrong argument, that of a wrong model."""
+    main, free, ends = 0, dict.fromkeys((stream for _, stream, *_ in launches), 0), {}
+    for name, stream, us, blocks in launches:
+        main += launch_us
+        ends[name] = free[stream] = max(main, free[stream]) + us
+        if blocks and holds:
+            main = ends[name]
+    return sorted(ends, key=lambda name: ends[name])
+
+
+def _in_one_queue(launches: list[Launch], launch_us: int) -> list[str]:
+    return _ended([(name, "", us, blocks) for name, _, us, blocks in launches], launch_us)
+
+
+MODELS: dict[str, Callable[[list[Launch], int], list[str]]] = {
+    "kernels ended as they were launched": lambda launches, _: [name for name, *_ in launches],
+    "the shortest ended first": lambda launches, _: [
+        name for name, *_ in sorted(launches, key=lambda each: each[2])
+    ],
+    "a launch that blocks did not hold main": partial(_ended, holds=False),
+    "a launch took no time": lambda launches, _: _ended(launches, 0),
+    "both streams were one queue": _in_one_queue,
+}
+"""Wrong models of a device, and the orders that they give."""
 
 
 def _launches(seed: int) -> tuple[list[Launch], int]:
@@ -55,20 +142,15 @@ def _program(launches: list[Launch], rt: Any) -> None:
         rt.launch(name, cls=stream, duration_ns=us * 1000, stream=streams[stream], host_wait=blocks)
 
 
-def _ends(trace: Trace) -> dict[str, int]:
-    return {span.name: span.end_ns for span in trace.spans if span.cat == "kernel"}
-
-
-def _told(launches: list[Launch], launch_us: int) -> str:
+def _words(launches: list[Launch], launch_us: int) -> str:
     each = ", ".join(
         f"{name} on {stream} ({us} µs{', blocks' if blocks else ''})" for name, stream, us, blocks in launches
     )
     return f"main launches {each}; a launch takes {launch_us} µs."
 
 
-def _after(name: str, said: list[str]) -> str:
-    earlier = said[: said.index(name)]
-    return earlier[-1] if earlier else "the others"
+def _names(launches: list[Launch]) -> str:
+    return " ".join(name for name, *_ in launches)
 
 
 EXERCISE = Exercise(

@@ -7,12 +7,18 @@ from typing import Any
 
 from ...errors import BadArgument
 from ...exploration import explore
+from ...runtime.schedule import SYNC
 from ..exercise import Exercise, Verdict, right, wrong
+from ..told import listed
 
 SIZES = (2, 3, 4, 5, 6)
 YIELDS = 2
-EXPLORED = 3
-"""Up to so many microbatches every schedule is tried, beyond that fifty."""
+MOST = 200
+"""Schedules that are tried of each ring; of one that is wired well, fewer tell them all."""
+
+
+class TooEarly(Exception):
+    """A microbatch runs before all have come to the barrier."""
 
 
 def judge(wiring: Callable[[int], Any]) -> Verdict:
@@ -23,42 +29,71 @@ def judge(wiring: Callable[[int], Any]) -> Verdict:
         said = wiring(n)
         problem = _problem(said, n)
         if problem:
-            return wrong(f"With {n} microbatches: {problem}", yours=said)
+            return wrong(f"With {n} microbatches: {problem}", yours=repr(said))
         parties, kick, signals = said
-        program = ring(n, parties, kick, tuple(signals))
-        mode = {"mode": "sleep"} if n <= EXPLORED else {"mode": "random", "limit": 50}
-        tried = explore(program, **mode, check=False)
+        tried = explore(ring(n, parties, kick, tuple(signals)), limit=MOST, check=False)
         errors = [found for found in tried.findings if found.severity == "error"]
         if errors:
-            return wrong(f"With {n} microbatches: {errors[0].sentence}.", yours=said, replay=errors[0].replay)
+            first = max(errors, key=lambda found: found.kind == "raised")  # the cause, before what came of it
+            early = first.sentence.partition(f"{TooEarly.__name__}: ")[2]
+            ends = early or f"it hangs:{listed(first.sentence)}"
+            return wrong(f"With {n} microbatches: {ends}", yours=repr(said), replay=first.replay)
     return right(
-        f"{SIZES[0]} to {SIZES[-1]} microbatches, each with {YIELDS} yields, and all come to an end."
+        f"{SIZES[0]} to {SIZES[-1]} microbatches, each with {YIELDS} yields: all come to an end, and none runs before "
+        "all are there."
     )
 
 
 def _problem(said: Any, n: int) -> str:
-    if not isinstance(said, tuple) or len(said) != 3 or not isinstance(said[0], int):
+    """What keeps an answer from being a wiring, in a sentence."""
+    if said is None:
+        return "the answer gives nothing: is a return missing?"
+    if not isinstance(said, (tuple, list)) or len(said) != 3 or not isinstance(said[2], (tuple, list)):
         return "the answer gives three things: parties, kick, and a list of n numbers."
-    _, kick, signals = said
-    if not isinstance(signals, (list, tuple)) or len(signals) != n or kick not in range(n):
-        return f"the answer names {n} microbatches to signal, and one to kick, all from 0 to {n - 1}."
-    if any(signal not in range(n) for signal in signals):
-        return f"there are the microbatches 0 to {n - 1}, and no other to signal."
+    parties, kick, signals = said
+    if not _whole(parties) or parties < 1:
+        return f"parties is a whole number from 1 on, not {parties!r}."
+    if not _whole(kick) or kick not in range(n):
+        return f"there are the microbatches 0 to {n - 1}, and main cannot kick {kick!r}."
+    if len(signals) != n:
+        return f"each microbatch signals one: that makes a list of {n} numbers, not of {len(signals)}."
+    for number, signal in enumerate(signals):
+        if not _whole(signal) or signal not in range(n):
+            return (
+                f"there are the microbatches 0 to {n - 1}, and microbatch {number} cannot signal {signal!r}."
+            )
     return ""
 
 
-def ring(n: int, parties: int, kick: int, signals: tuple[int, ...]) -> Callable[[Any], None]:
-    """A ring of bare host events behind a barrier, wired like this; every microbatch yields twice and leaves."""
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def ring(
+    n: int, parties: int, kick: int, signals: tuple[int, ...], *, yields: int = YIELDS, looks: bool = True
+) -> Callable[[Any], None]:
+    """A ring of bare host events behind a barrier, wired like this; every microbatch yields so often and leaves.
+
+    With ``looks`` who has the turn looks whether the others have come, as a hook looks for its receiver.
+    """
 
     def program(rt: Any) -> None:
         barrier = rt.Barrier(parties, "ready_barrier")
         turns = [rt.HostEvent(f"cpu_event[{i}]") for i in range(n)]
+        came = [rt.HostEvent(f"came[{i}]") for i in range(n)] if looks else []
 
         def microbatch(i: int) -> None:
+            if looks:
+                came[i].set()
             barrier.wait()
             turns[i].wait()
             turns[i].clear()
-            for _ in range(YIELDS):
+            late = [f"ubatch {other}" for other, flag in enumerate(came) if not flag.is_set()]
+            if late:
+                raise TooEarly(
+                    f"ubatch {i} runs, and {late[0]} has not come to the barrier, which opens for {parties} of {n + 1}."
+                )
+            for _ in range(yields):
                 turns[signals[i]].set()
                 turns[i].wait()
                 turns[i].clear()
@@ -72,6 +107,8 @@ def ring(n: int, parties: int, kick: int, signals: tuple[int, ...]) -> Callable[
         for thread in threads:
             thread.join()
 
+    program.visible = SYNC | {"host_event.is_set"}  # type: ignore[attr-defined]
+    program.modelled = True  # type: ignore[attr-defined]
     return program
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from operator import index
 from typing import Any
 
 from ...errors import BadArgument
@@ -65,15 +66,39 @@ def judge(first_wrong: Callable[[list[Any]], int]) -> Verdict:
     for trace, (style, n) in zip(traces(), RUNS, strict=True):
         expected = first_of(trace)
         said: Any = first_wrong(list(trace.events))
-        if isinstance(said, bool) or not isinstance(said, int) or not 0 <= said < len(trace.events):
+        number = _number(said)
+        if number is None or not 0 <= number < len(trace.events):
+            return wrong(_no_number(said, len(trace.events) - 1), yours=_short(said))
+        if number != expected:
             return wrong(
-                f"The answer is the number of a trace event, from 0 to {len(trace.events) - 1}.", yours=said
-            )
-        if said != expected:
-            return wrong(
-                f"In a run of {n} microbatches, {style}: {_told(trace, said)}", yours=said, expected=expected
+                f"In a run of {n} microbatches, {style}: {_told(trace, number)}",
+                yours=number,
+                expected=expected,
             )
     return right(f"{len(RUNS)} recordings, each time the first.")
+
+
+def _number(said: Any) -> int | None:
+    """A whole number of any kind, NumPy's too; None for what is none."""
+    try:
+        return None if isinstance(said, bool) else index(said)
+    except TypeError:
+        return None
+
+
+def _no_number(said: Any, last: int) -> str:
+    if said is None:
+        return (
+            "first_wrong gives None for one of the recordings: is a return missing, or does it find nothing?"
+        )
+    if hasattr(said, "seq"):
+        return "first_wrong gives a trace event; asked for is its number, which enumerate counts."
+    return f"The answer is the number of a trace event, from 0 to {last}."
+
+
+def _short(said: Any) -> str:
+    text = repr(said)
+    return text if len(text) <= 100 else f"{text[:99]}…"
 
 
 def _told(trace: Trace, said: int) -> str:

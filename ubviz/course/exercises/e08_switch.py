@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from ...analysis import analyze
-from ...errors import BadArgument
+from ...errors import BadArgument, Stalled
 from ...exploration import explore
 from ...trace import Trace
 from ...ubatch import UBatchContext
@@ -15,8 +15,11 @@ from ...ubatch.contexts import by_thread
 from ..exercise import Exercise, Verdict, right, wrong
 from ..microbatches import Model, microbatches
 from ..run import run
+from ..told import listed
 
 LAYERS = 4
+SAME = 1.005
+"""Times the reference's makespan: no longer."""
 KINDS = (
     "event.record",
     "event.wait",
@@ -25,6 +28,8 @@ KINDS = (
     "host_event.clear",
     "stream.switch",
 )
+OWN = ("record compute_done[0]", "switch to comm", "comm waits for compute_done[0]")
+"""What nothing but the parts does, on microbatch 0."""
 Switch = Callable[[UBatchContext], Any]
 
 
@@ -83,25 +88,50 @@ def judge(switch: Switch) -> Verdict:
     """An answer is a function of a context, made of its parts."""
     if not callable(switch):
         raise BadArgument(f"the answer is a function of a context, not {switch!r}")
+    hang = ""
+    try:
+        trace = run(microbatches(model_of(switch)))  # what the answer raises, it raises here
+    except Stalled as stalled:
+        hang = "; ".join(line.strip() for line in str(stalled).splitlines()[1:])
     tried = explore(microbatches(model_of(switch, 1)))
     errors = [found for found in tried.findings if found.severity == "error"]
     if errors:
-        return wrong(errors[0].sentence, replay=errors[0].replay)
-    trace = run(microbatches(model_of(switch)))
+        first = errors[0]
+        said = f"It hangs:{listed(first.sentence)}" if first.kind == "deadlock" else first.sentence
+        return wrong(said, replay=first.replay, **_first_difference(tried.trace(first))[1])
+    if hang:
+        return wrong(f"In {LAYERS} layers it hangs:{listed(hang)}")
+    done = sequence(trace, 0)
+    yields = done.count("set cpu_event[1]") - 1  # the last one is the leaving
+    if not yields and not any(word in OWN for word in done):
+        return wrong(
+            "The answer does none of the four things: do its calls have their parentheses, and is there a yield of "
+            "Python's own in it?", expected=", ".join(sequence(reference(), 0)[3:6]),
+        )  # fmt: skip
+    where, both = _first_difference(trace)
+    if both:
+        cost = analyze(trace).makespan_ns / analyze(reference()).makespan_ns
+        harm = f"The makespan is {cost:.2f} times as long."
+        if cost < SAME:
+            harm = (
+                "Here nothing goes wrong by it, and it takes as long; asked for is the package's own order."
+            )
+        return wrong(f"{where}: yours differs from yield_and_switch_from_compute_to_comm. {harm}", **both)
+    return right("The same operations in the same order, on both threads.")
+
+
+def _first_difference(trace: Trace) -> tuple[str, dict[str, str]]:
+    """Where a recording leaves the reference's order, and three operations of both; empty where it does not."""
     for ubatch in (0, 1):
         yours, expected = sequence(trace, ubatch), sequence(reference(), ubatch)
-        if yours != expected:
-            step = next(
-                (i for i, (a, b) in enumerate(zip(yours, expected)) if a != b), min(len(yours), len(expected))
-            )
-            cost = analyze(trace).makespan_ns / analyze(reference()).makespan_ns
-            return wrong(
-                f"ubatch {ubatch}, operation {step}: yours differs from yield_and_switch_from_compute_to_comm; the "
-                f"makespan is {cost:.2f} times as long.",
-                yours=", ".join(yours[step : step + 3]) or "nothing",
-                expected=", ".join(expected[step : step + 3]) or "nothing",
-            )  # fmt: skip
-    return right("The same operations in the same order, on both threads.")
+        pairs = zip(yours, expected, strict=False)
+        step = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(yours), len(expected)))
+        if step < max(len(yours), len(expected)):
+            both = {"yours": yours, "expected": expected}
+            return f"ubatch {ubatch}, operation {step}", {
+                name: ", ".join(words[step : step + 3]) or "nothing" for name, words in both.items()
+            }
+    return "", {}
 
 
 EXERCISE = Exercise(

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...analysis import analyze
-from ...errors import BadArgument
+from ...errors import BadArgument, Stalled
 from ...exploration import explore
 from ..exercise import Exercise, Verdict, right, wrong
 from ..microbatches import Model, microbatches
 from ..run import run
+from ..told import listed
 
 LAYERS = 4
 MOST = 1.15
@@ -54,6 +55,8 @@ class Kernels:
 
 Layer = Callable[[Kernels], Any]
 PIECES = ("attention", "dispatch", "experts", "combine", "shared")
+NEEDS = {"dispatch": "attention", "experts": "dispatch", "combine": "experts", "shared": "attention"}
+"""What reads what, within a layer."""
 REFERENCE_NS = 4_050_000
 """The makespan of vLLM's order: three yields. A test measures it again."""
 
@@ -72,29 +75,65 @@ def judge(layer: Layer) -> Verdict:
     """An answer is a layer: a function of its ``Kernels``."""
     if not callable(layer):
         raise BadArgument(f"the answer is a function layer(k), not {layer!r}")
-    tried = explore(microbatches(repeated(layer, 1)))
+    hang = ""
+    try:
+        trace = run(microbatches(repeated(layer)))  # what the answer raises, it raises here
+    except Stalled as stalled:
+        hang = "; ".join(line.strip() for line in str(stalled).splitlines()[1:])
+    tried = explore(microbatches(repeated(layer, 2)))  # a layer needs what the one before it sent
     errors = [found for found in tried.findings if found.severity == "error"]
     if errors:
-        return wrong(errors[0].sentence, replay=errors[0].replay)
-    trace = run(microbatches(repeated(layer)))
-    launched = [span.name for span in trace.spans if span.cat == "kernel" and span.ubatch == 0]
-    counts = {piece: launched.count(piece) for piece in PIECES}
-    if set(counts.values()) != {LAYERS}:
-        piece = next(piece for piece, count in counts.items() if count != LAYERS)
-        return wrong(
-            f"Microbatch 0 launches {piece} {counts[piece]} times in {LAYERS} layers.", expected=LAYERS
-        )
+        first = errors[0]
+        said = f"It hangs:{listed(first.sentence)}" if first.kind == "deadlock" else first.sentence
+        return wrong(said, replay=first.replay)
+    if hang:
+        return wrong(f"In {LAYERS} layers it hangs:{listed(hang)}")
+    for ubatch in (0, 1):
+        launched = [
+            event.args["name"] for event in trace.events
+            if event.kind == "kernel.launch" and event.ubatch == ubatch
+        ]  # fmt: skip
+        problem = _problem(launched)
+        if problem:
+            return wrong(f"ubatch {ubatch}{problem}", yours=", ".join(launched[: len(PIECES)]) or "nothing",
+                         expected=", ".join(PIECES))  # fmt: skip
     analysis = analyze(trace)
     ratio = analysis.makespan_ns / REFERENCE_NS
     if ratio > MOST:
         gaps = [gap for gap in analysis.gaps if gap.stream == "compute"]
         longest = max(gaps, key=lambda gap: gap.end_ns - gap.start_ns, default=None)
+        streams = {event.args["stream"] for event in trace.events if event.args.get("cls") == "comm"}
         reason = f" The longest gap: {longest.sentence}." if longest else ""
+        if streams == {"compute"}:
+            reason = (
+                " Dispatch and combine stand in the compute stream as well, and nothing can run beside them."
+            )
         return wrong(
             f"Right, but slow: {ratio:.2f} times the makespan of three yields.{reason}",
             yours=f"{analysis.makespan_ns / 1000:.0f} µs", expected=f"at most {MOST * REFERENCE_NS / 1000:.0f} µs",
         )  # fmt: skip
     return right(f"{ratio:.2f} times the makespan of three yields, in every schedule without a race.")
+
+
+def _problem(launched: list[str]) -> str:
+    """What is not launched once a layer, or before what it reads has been made, in words."""
+    for piece in PIECES:
+        if launched.count(piece) != LAYERS:
+            return (
+                f" launches {piece} {launched.count(piece)} times in {LAYERS} layers; each layer has it once."
+            )
+    for layer in range(LAYERS):
+        for piece, needs in NEEDS.items():
+            if _nth(launched, piece, layer) < _nth(launched, needs, layer):
+                return f", layer {layer}: {piece} is launched before {needs}, whose result it reads."
+    for layer in range(1, LAYERS):
+        if _nth(launched, "attention", layer) < _nth(launched, "combine", layer - 1):
+            return f", layer {layer}: attention is launched before combine of layer {layer - 1}, whose result it reads."
+    return ""
+
+
+def _nth(launched: list[str], piece: str, layer: int) -> int:
+    return [place for place, name in enumerate(launched) if name == piece][layer]
 
 
 EXERCISE = Exercise(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...analysis import analyze
 from ...errors import BadArgument
 from ...exploration import explore
+from ...trace import Trace
 from ..exercise import Exercise, Verdict, right, wrong
 from ..microbatches import Model, microbatches
 from ..run import run
@@ -19,8 +20,14 @@ FLIGHT_NS = 150_000
 LEAST = 0.8
 """Of the time in flight that must be hidden."""
 CARRIES = {"dispatch": ("h", "d"), "combine": ("e", "x")}
-NEEDS = {"experts": "dispatch", "attention": "combine"}
-"""What a kernel reads must have been received; attention needs that of the layer before."""
+SHORT_NS = 10_000
+"""What a send takes, and a receive whose data is there."""
+NEEDS = {
+    "attention": "combine receive", "dispatch send": "attention", "dispatch receive": "dispatch send",
+    "experts": "dispatch receive", "combine send": "experts", "combine receive": "combine send",
+}  # fmt: skip
+"""What must have been launched before, by the same microbatch in the same layer; attention needs the layer before."""
+Log = list[tuple[str, int]]
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ class Kernels:
 
     rt: Any
     ubatch: int
-    log: list[tuple[str, int]] = field(default_factory=list)
+    log: Log = field(default_factory=list)
     """What was launched, and whose it is, in order."""
 
     def attention(self) -> None:
@@ -42,6 +49,8 @@ class Kernels:
 
     def send(self, name: str) -> Callable[[], None]:
         """Launch the send of "dispatch" or "combine", 10 µs; gives the function that launches the receive."""
+        if name not in CARRIES:
+            raise BadArgument(f'send takes "dispatch" or "combine", not {name!r}')
         rt, stream = self.rt, self.rt.current_stream()
         source, target = CARRIES[name]
         flight = rt.Link("network").flight(FLIGHT_NS)
@@ -64,7 +73,7 @@ class Kernels:
 Layer = Callable[[Kernels], Any]
 
 
-def repeated(layer: Layer, layers: int = LAYERS, log: list[tuple[str, int]] | None = None) -> Model:
+def repeated(layer: Layer, layers: int = LAYERS, log: Log | None = None) -> Model:
     """A model of some layers, as ``microbatches`` takes it."""
 
     def model(rt: Any, ubatch: int) -> None:
@@ -78,41 +87,82 @@ def judge(layer: Layer) -> Verdict:
     """An answer is a layer: a function of its ``Kernels``."""
     if not callable(layer):
         raise BadArgument(f"the answer is a function layer(k), not {layer!r}")
+    log: Log = []
+    trace = run(microbatches(repeated(layer, log=log)))  # what the answer raises, it raises here
+    called = _received_at_once(log)
     tried = explore(microbatches(repeated(layer, 2)))
     errors = [found for found in tried.findings if found.severity == "error"]
     if errors:
-        return wrong(errors[0].sentence, replay=errors[0].replay)
-    log: list[tuple[str, int]] = []
-    trace = run(microbatches(repeated(layer, log=log)))
-    missing = _read_too_early(log)
-    if missing:
-        return wrong(missing)
+        first = errors[0]
+        if first.kind == "lost_hook" and called:
+            return wrong(called, replay=first.replay)
+        return wrong(f"{first.sentence[0].upper()}{first.sentence[1:]}.", replay=first.replay)
+    amiss = _missing(log) or _out_of_order(log)
+    if amiss:
+        return wrong(amiss)
     analysis = analyze(trace)
     share = (analysis.hidden_transfer_ns or 0) / analysis.transfer_ns if analysis.transfer_ns else 0
     if share < LEAST:
         return wrong(
-            f"Every transfer arrives, but only {share:.0%} of the flight is hidden: the receives spin.",
+            f"Every transfer arrives, but only {share:.0%} of the flight is hidden. {_longest_spin(trace)}",
             yours=f"{share:.0%}", expected=f"at least {LEAST:.0%}",
         )  # fmt: skip
     return right(f"Every transfer is received before it is read; {share:.0%} of the flight is hidden.")
 
 
-def _read_too_early(log: list[tuple[str, int]]) -> str:
-    """The first kernel that reads what was not received before it, in words; all are on one stream, in this order."""
+def _received_at_once(log: Log) -> str:
+    """Where every receive is called by who sent, instead of left with the peer, in words."""
+    after = {name: name.replace("send", "receive") for name in NEEDS if name.endswith("send")}
+    sends = [(at, after[name], ubatch) for at, (name, ubatch) in enumerate(log) if name in after]
+    if not sends or any(log[at + 1 : at + 2] != [(receive, ubatch)] for at, receive, ubatch in sends):
+        return ""
+    return (
+        "Each microbatch runs its own receives at once, and leaves what they give, which is None. k.send(...) gives "
+        "the function that receives: leave that function, and do not call it."
+    )
+
+
+def _missing(log: Log) -> str:
+    """A kernel that is not launched once a layer, in words."""
+    launched = Counter(log)
+    for ubatch in (0, 1):
+        for name in NEEDS:
+            if launched[name, ubatch] != LAYERS:
+                return (
+                    f"Microbatch {ubatch} launches {name} {launched[name, ubatch]} times in {LAYERS} layers; every "
+                    "layer has one."
+                )
+    return ""
+
+
+def _out_of_order(log: Log) -> str:
+    """The first kernel that is launched before what it needs, in words; all are on one stream, in this order."""
     done: Counter[tuple[str, int]] = Counter()
     for name, ubatch in log:
-        needs = NEEDS.get(name)
-        layer = done[name, ubatch]
-        if needs is not None and done[f"{needs} receive", ubatch] < layer + (name == "experts"):
+        layer, needs = done[name, ubatch], NEEDS[name]
+        if done[needs, ubatch] < layer + (name != "attention"):
+            of = " of the layer before" if name == "attention" else ""
             return (
-                f"{name} of microbatch {ubatch}, layer {layer}, runs before its {needs} is received: "
-                "it reads what is not there."
+                f"Microbatch {ubatch}, layer {layer}: {name} is launched before the {needs}{of}, and reads what is not "
+                "there."
             )
         done[name, ubatch] += 1
-    for name, ubatch in (("dispatch receive", 0), ("dispatch receive", 1)):
-        if done[name, ubatch] < LAYERS:
-            return f"Only {done[name, ubatch]} of {LAYERS} dispatches of microbatch {ubatch} are received."
     return ""
+
+
+def _longest_spin(trace: Trace) -> str:
+    """The receive that waits longest for its data, in words."""
+    receives: Sequence[Any] = sorted(
+        (span for span in trace.spans if span.cat == "kernel" and span.name.endswith(" receive")),
+        key=lambda span: span.start_ns,
+    )
+    longest = max(receives, key=lambda span: span.end_ns - span.start_ns)
+    alike = [span for span in receives if (span.name, span.ubatch) == (longest.name, longest.ubatch)]
+    spins_us = (longest.end_ns - longest.start_ns - SHORT_NS) // 1000
+    return (
+        f"Longest spins the {longest.name} of microbatch {longest.ubatch} in layer {alike.index(longest)}, for "
+        f"{spins_us} µs: it is launched too soon after its send."
+    )
 
 
 EXERCISE = Exercise(

@@ -1,21 +1,24 @@
-"""11: the vote among ranks; judged beside the engine's own, on four situations and many more."""
+"""11: the vote among ranks; judged beside the engine's own, on a few situations and many more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
 from ...errors import BadArgument
 from ..exercise import Exercise, Verdict, right, wrong
+from ..ranks import Agreement, agreement
 
 SITUATIONS = (
-    ("all are large enough, one is larger", (600, 640), 512),
-    ("one rank has too few tokens", (600, 100), 512),
-    ("one rank's last microbatch would be empty", (64, 160), 32),
-    ("a rank has nothing to do", (600, 0, 900, 700), 512),
+    ((600, 640), 512),
+    ((600, 100), 512),
+    ((512, 600), 512),
+    ((64, 160), 32),
+    ((80, 160), 32),
+    ((600, 0, 900, 700), 512),
 )
-"""What is the matter, tokens of each rank, threshold."""
+"""Tokens of each rank, threshold: enough, too few, just enough, an empty last microbatch (twice), nothing to do."""
 MORE = 60
 
 
@@ -25,58 +28,65 @@ def agreed(tokens: Sequence[int], threshold: int, ubatches: int = 2) -> tuple[bo
     >>> agreed((600, 640), 512)
     (True, [640, 640])
     """
-    from ...engine.dp import Coordination, coordinate_batch_across_dp
-    from ...engine.votes import ParallelConfig
-
-    def one(rank: int, all_reduce: Callable[[Any, int], object]) -> Coordination:
-        config = ParallelConfig(
-            data_parallel_size=max(len(tokens), 2), data_parallel_rank=rank, num_ubatches=ubatches,
-            dbo_prefill_token_threshold=threshold,
-        )  # fmt: skip
-        return coordinate_batch_across_dp(tokens[rank], True, config, all_reduce=all_reduce)
-
-    tables: list[Any] = []
-
-    class Seen(Exception):
-        pass
-
-    def see(table: Any, step: int) -> None:
-        tables.append(table.clone())
-        raise Seen
-
-    for rank in range(len(tokens)):
-        try:
-            one(rank, see)
-        except Seen:
-            pass
-    result = one(0, lambda table, step: table.copy_(sum(tables)))
-    return result.should_ubatch, [int(count) for count in result.num_tokens_after_padding]
+    found = agreement(tokens, threshold, ubatches)
+    return found.should_ubatch, list(found.num_tokens)
 
 
 def judge(vote: Callable[[list[int], int], tuple[bool, list[int]]]) -> Verdict:
     """An answer is a function of all ranks' tokens and the threshold; it gives the decision and the padded tokens."""
     if not callable(vote):
         raise BadArgument(f"the answer is a function vote(tokens, threshold), not {vote!r}")
-    random = Random(0)
-    more = [
-        (
-            "as it comes",
-            tuple(random.randrange(0, 900) for _ in range(random.randint(2, 4))),
-            random.choice((32, 256)),
-        )
-        for _ in range(MORE)
-    ]
-    for what, tokens, threshold in (*SITUATIONS, *more):
-        expected = agreed(tokens, threshold)
+    for tokens, threshold in (*SITUATIONS, *_more()):
+        expected = agreement(tokens, threshold)
         said = vote(list(tokens), threshold)
-        if not isinstance(said, tuple) or len(said) != 2:
-            return wrong("The answer gives two things: the decision, and a list of tokens.", yours=said)
-        if (bool(said[0]), list(said[1])) != expected:
+        amiss = _shape(said, len(tokens)) or _differs(said, tokens, expected)
+        if amiss:
             return wrong(
-                f"Ranks with {', '.join(map(str, tokens))} tokens, threshold {threshold}: {what}.",
-                yours=said, expected=expected,
+                f"Ranks with {', '.join(map(str, tokens))} tokens, threshold {threshold}: {amiss}",
+                yours=said, expected=(expected.should_ubatch, list(expected.num_tokens)),
             )  # fmt: skip
-    return right(f"The {len(SITUATIONS)} situations, and {MORE} more.")
+    return right(f"{len(SITUATIONS)} situations, and {MORE} more.")
+
+
+def _more() -> Iterator[tuple[tuple[int, ...], int]]:
+    random = Random(0)
+    for _ in range(MORE):
+        tokens = tuple(random.randrange(0, 900) for _ in range(random.randint(2, 4)))
+        yield tokens, random.choice((32, 256))
+
+
+def _shape(said: Any, ranks: int) -> str:
+    """What keeps an answer from being read, in words."""
+    if said is None:
+        return "vote gave None; it has to return the decision and the list of tokens."
+    if not isinstance(said, (tuple, list)) or len(said) != 2:
+        return "vote gives two things: the decision, and the list of tokens."
+    decision, tokens = said
+    if isinstance(decision, (list, tuple)):
+        return "there is one decision for all ranks, not one for each."
+    if not isinstance(decision, bool):
+        return "the decision is True or False."
+    if not isinstance(tokens, (list, tuple)):
+        return f"the tokens are a list with a number for each of the {ranks} ranks."
+    if len(tokens) != ranks:
+        return f"there are {ranks} ranks, so the list has {ranks} numbers, not {len(tokens)}."
+    if not all(isinstance(count, int) for count in tokens):
+        return "a number of tokens is an int."
+    return ""
+
+
+def _differs(said: Any, tokens: Sequence[int], expected: Agreement) -> str:
+    """What is not as the engine has it, in words."""
+    decision, padded = said
+    because = f"{expected.why[0].upper()}{expected.why[1:]}."
+    if decision != expected.should_ubatch:
+        return f"the decision differs. {because}"
+    for rank, (yours, wanted) in enumerate(zip(padded, expected.num_tokens, strict=True)):
+        if yours != wanted and decision:
+            return f"the decision is right, but with microbatches rank {rank} pads to the largest, {max(tokens)}."
+        if yours != wanted:
+            return f"the decision is right, but without microbatches rank {rank} pads nothing and keeps {wanted}."
+    return ""
 
 
 EXERCISE = Exercise(

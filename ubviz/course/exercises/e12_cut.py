@@ -37,19 +37,49 @@ def judge(cut: Callable[[list[int], int], Any]) -> Verdict:
         n = 2 if seed < BATCHES // 2 else random.randint(2, 4)
         lengths = [random.randint(1, 9) for _ in range(random.randint(n, n + 3))]
         expected = expected_of(lengths, n)
-        said = [tuple(map(tuple, part)) for part in cut(list(lengths), n)]
+        given = cut(list(lengths), n)
+        what = f"Requests of {', '.join(map(str, lengths))} tokens in {n} microbatches"
+        if not _is_cut(given):
+            return wrong(
+                f"{what}: cut gives a list with a pair of ranges for each microbatch, each range two ints: "
+                "((first request, end), (first token, end)).",
+                yours=given, expected=expected,
+            )  # fmt: skip
+        said = [(tuple(requests), tuple(tokens)) for requests, tokens in given]
         if said != expected:
-            return wrong(_told(lengths, n, said, expected), yours=said, expected=expected)
+            return wrong(f"{what}: {_told(said, expected)}", yours=said, expected=expected)
     return right(f"{BATCHES} batches, odd sizes and requests cut in the middle among them.")
 
 
-def _told(lengths: list[int], n: int, said: list[Any], expected: Cut) -> str:
-    what = f"Requests of {', '.join(map(str, lengths))} tokens in {n} microbatches"
-    if len(said) != n:
-        return f"{what}: there are {len(said)} parts."
+def _is_cut(given: Any) -> bool:
+    """Whether it has the shape of a cut; lists are as good as tuples."""
+    return _is_list(given) and all(
+        _is_list(part, 2)
+        and all(_is_list(ends, 2) and all(isinstance(end, int) for end in ends) for ends in part)
+        for part in given
+    )
+
+
+def _is_list(value: Any, length: int | None = None) -> bool:
+    return isinstance(value, (list, tuple)) and (length is None or len(value) == length)
+
+
+def _told(said: list[Any], expected: Cut) -> str:
+    """The first microbatch that differs, and in what."""
+    if len(said) != len(expected):
+        return f"there are {len(said)} parts."
     number = next(i for i, (a, b) in enumerate(zip(said, expected, strict=True)) if a != b)
-    which = "tokens" if len(said[number]) == 2 and said[number][1] != expected[number][1] else "requests"
-    return f"{what}: the {which} of microbatch {number} differ."
+    (yours, tokens), (wanted, right_tokens) = said[number], expected[number]
+    if tokens != right_tokens:
+        end = f", up to {right_tokens[1]}" if tokens[0] == right_tokens[0] else f", from {right_tokens[0]} on"
+        return f"the tokens of microbatch {number} differ; it takes {right_tokens[1] - right_tokens[0]} of them{end}."
+    end = "first" if yours[0] != wanted[0] else "last"
+    token = right_tokens[0] if end == "first" else right_tokens[1] - 1
+    request = wanted[0] if end == "first" else wanted[1] - 1
+    return (
+        f"the requests of microbatch {number} differ; its {end} token is {token}, which belongs to request {request}, "
+        "and ranges are half-open."
+    )
 
 
 EXERCISE = Exercise(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from ...errors import BadArgument
@@ -23,15 +22,14 @@ WORDS = {
 }
 
 
-@cache
 def counts() -> tuple[dict[str, int], dict[str, int]]:
-    """How often each happens in the step that captures, and in one that replays; measured, once."""
-    trace = forward_passes("ll", passes=2, full=True)
+    """How often each happens in the step that captures, and in the first that replays; measured."""
+    trace = forward_passes("ll", passes=3, full=True)
     first, second = (dict.fromkeys(COUNTED, 0) for _ in range(2))
     for event in trace.events:
-        into = first if event.step == trace.steps[0] else second
-        for name, kind in COUNTED.items():
-            into[name] += event.kind == kind
+        for step, into in zip(trace.steps, (first, second)):
+            for name, kind in COUNTED.items():
+                into[name] += event.step == step and event.kind == kind
     return first, second
 
 
@@ -39,6 +37,9 @@ def judge(guess: Any) -> Verdict:
     """An answer is a dict of four numbers."""
     if not isinstance(guess, dict) or set(guess) != set(COUNTED):
         raise BadArgument(f"the answer is a dict of {', '.join(COUNTED)}, not {guess!r}")
+    for name, number in guess.items():
+        if isinstance(number, bool) or not isinstance(number, int):
+            return wrong(f"How many {WORDS[name]}? The answer is a whole number.", yours=repr(number))
     captured, replayed = counts()
     for name, measured in replayed.items():
         if guess[name] != measured:

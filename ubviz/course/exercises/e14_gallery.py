@@ -10,6 +10,8 @@ from ...exploration import explore
 from ...exploration.variants import VARIANTS, program_of
 from ...trace import Trace
 from ..exercise import Exercise, Verdict, right, wrong
+from ..run import run
+from .e07_first_wrong import forgetful
 
 GALLERY = {"A": "unequal_yields", "B": "missing_wait", "C": "no_restore", "D": "hook_twice", "E": "no_clear"}
 NAMES = (
@@ -26,6 +28,10 @@ def gallery() -> dict[str, Trace]:
 
 
 def _shown(variant: str) -> Trace:
+    if (
+        variant == "no_restore"
+    ):  # with a first context in place, which stays: so it is wrong, and not only absent
+        return run(forgetful())
     return explore(program_of(variant, ring="bare", layers=2)).trace()
 
 
@@ -34,24 +40,29 @@ def judge(guesses: Any) -> Verdict:
     if not isinstance(guesses, dict) or set(guesses) != set(GALLERY):
         raise BadArgument(f"the answer is a dict of {', '.join(GALLERY)}, not {guesses!r}")
     for letter, guess in guesses.items():
+        if guess is None or guess is Ellipsis:
+            return wrong(f"Run {letter} has no name yet.", yours=repr(guess))
         if guess not in NAMES:
             return wrong(
-                f"Run {letter}: there is no such name; the names are {', '.join(NAMES)}.", yours=guess
+                f"Run {letter}: there is no such name; the names are {', '.join(NAMES)}.", yours=repr(guess)
             )
-        if guess != GALLERY[letter]:
-            evidence = _evidence(letter)
-            return wrong(
-                f"Run {letter} is not {guess} ({VARIANTS[guess].sentence}). Look: {evidence}", yours=guess
-            )
-    return right("All five, told from their recordings.")
+    named = [letter for letter, guess in guesses.items() if guess == GALLERY[letter]]
+    if len(named) == len(GALLERY):
+        return right("All five, told from their recordings.")
+    letter = next(letter for letter in GALLERY if letter not in named)
+    guess = guesses[letter]
+    return wrong(
+        f"{len(named)} of {len(GALLERY)} are right. Run {letter} is not {guess} ({VARIANTS[guess].sentence}). "
+        f"Look: {_evidence(letter)}.",
+        yours=guess,
+    )
 
 
 def _evidence(letter: str) -> str:
     """What the recording shows, without the name."""
     from ...analysis import analyze
 
-    findings = [f for f in analyze(gallery()[letter]).findings if f.severity == "error"]
-    return findings[0].sentence + "." if findings else "who is awake, and when does which flag go down?"
+    return next(f for f in analyze(gallery()[letter]).findings if f.severity == "error").sentence.rstrip(".")
 
 
 EXERCISE = Exercise(

@@ -28,7 +28,8 @@ h1{font-size:28px;line-height:1.25;margin:20px 0 12px}h2{font-size:20px;margin:3
 pre,code{font:13px/1.55 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
 p code,li code,td code{padding:1px 4px;border-radius:4px;background:var(--grid)}
 pre{margin:10px 0;padding:10px 14px;border-radius:6px;overflow:auto}
-pre.code{background:var(--grid)}pre.out{padding:4px 14px;border-left:2px solid var(--grid);border-radius:0}
+pre.code{background:var(--grid)}
+pre.out{padding:4px 14px;border-left:2px solid var(--grid);border-radius:0;white-space:pre-wrap;overflow-wrap:anywhere}
 pre.code b{font-weight:600}pre.code i{color:var(--soft);font-style:normal}
 .out table,main table{border-collapse:collapse;font-size:14px}.out{overflow:auto}
 th,td{padding:4px 12px 4px 0;border-bottom:1px solid var(--grid);text-align:left;vertical-align:top}

@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 
 from ...errors import UbvizError
-from ...view.widget import View
+from ...view.boxes import views_in
 from ...view.widget import shown as widget_of
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -73,14 +73,22 @@ def _ran(shell: Any, source: str, where: str) -> Iterator[Shown]:
         raise NotebookFailed(f"{where} raised {type(error).__name__}: {error}") from error
     if captured.stdout:
         yield Shown("text", captured.stdout)
-    stands_for: View | None = None
+    view_before = False
     for output in captured.outputs:
         data = output.data or {}
-        if stands_for is not None and str(data.get("text/plain", "")).startswith(stands_for.alt):
-            continue  # the still picture of a view, or its words
+        if view_before and _stands_for_a_view(data):
+            continue
         shown = _shown(data, output.metadata or {})
-        stands_for = shown.widget if isinstance(shown.widget, View) else None
-        yield shown
+        view_before = any(views_in(shown.widget))
+        if shown.kind != "text" or shown.text.strip():
+            yield shown
+
+
+def _stands_for_a_view(data: Mapping[str, Any]) -> bool:
+    """Whether an output after a view is its still picture, or its words: the view itself is in the page."""
+    if "ubviz-still" in str(data.get("text/html", "")):
+        return True
+    return "image/png" in data and not str(data.get("text/plain", "")).startswith("<Picture")
 
 
 def _shown(data: Mapping[str, Any], metadata: Mapping[str, Any]) -> Shown:

@@ -4,6 +4,9 @@ import { min } from "./numbers";
 
 type Ctx = CanvasRenderingContext2D;
 
+/** Of the corners of a block. */
+export const RADIUS = 2.6;
+
 /** A rectangle, its corners rounded on the sides asked for (a span that is cut off stays square there). */
 export function rectangle(
   ctx: Ctx,

@@ -18,7 +18,7 @@ export interface Palette {
   /** What hatching is drawn with, over a filled box. */
   hatch: string;
   ubatches: readonly string[];
-  /** The colour of a microbatch; grey for what belongs to none. */
+  /** The colour of a microbatch, from the ninth on a darker one; grey for what belongs to none. */
   ubatch(index: number | null): string;
   /** The colour of text on a filled span: whichever of white and black reads better. */
   on(colour: string): string;
@@ -29,6 +29,8 @@ export interface Palette {
 type Colours = Omit<Palette, "ubatch" | "on" | "tint">;
 const ON_DARK = "#ffffff";
 const ON_LIGHT = "#0f131b";
+/** How much is left of a colour that is used for the second time. */
+const DARKER = 0.55;
 
 export const LIGHT = palette({
   name: "light",
@@ -61,11 +63,15 @@ export const DARK = palette({
 
 function palette(colours: Colours): Palette {
   const texts = new Map<string, string>();
+  const darker = new Map<string, string>();
   const tints = new Map<number, Map<string, string>>();
   return {
     ...colours,
-    ubatch: (index) =>
-      index === null || index < 0 ? colours.main : colours.ubatches[index % colours.ubatches.length]!,
+    ubatch: (index) => {
+      if (index === null || index < 0) return colours.main;
+      const colour = colours.ubatches[index % 8]!;
+      return index & 8 ? kept(darker, colour, () => mix(colour, ON_LIGHT, DARKER)) : colour;
+    },
     on: (colour) =>
       kept(texts, colour, () =>
         contrast(ON_DARK, colour) >= contrast(ON_LIGHT, colour) ? ON_DARK : ON_LIGHT,

@@ -22,9 +22,10 @@ function track(t: number[], dur: number[], op: number[], more: Partial<TrackData
 const stream = (id: number, name: string, ...tracks: TrackData[]): LaneData => ({ id, name, group: "streams", rank: 0, tracks });
 const thread: LaneData = { id: 0, name: "main", group: "threads", rank: 0, tracks: [track([-20], [500], [-1])] };
 
-function dataOfTwo(): Data {
+function dataOfTwo(ranks: (number | null)[] = [null, null, null, null]): Data {
   const table = {
     names: ["experts", "attention"], name: [1, 0, 0, 1], ubatch: [0, 0, 1, null], layer: [0, 0, 0, null], occurrence: [0, 0, 0, 1],
+    rank: ranks,
     a: [[0, 100, 100, 3], [100, 200, 90, 3], [200, 300, 100, 3], null] as never,
     b: [[0, 100, 100, 3], [150, 290, 120, 3], [290, 400, 100, 4], [400, 450, 50, 3]] as never,
   };
@@ -56,6 +57,15 @@ test("a key from Python finds its operation, and nothing else does", () => {
   }
 });
 
+test("ranks are told apart where there are several, and are no part of a name where there are not", () => {
+  const { operations } = dataOfTwo([1, 0, 1, 0]);
+  assert.deepEqual(keyOf(operations[0]!), [0, 0, "attention", 0, 1]);
+  operations.forEach((operation, i) => assert.equal(numberOf(operations, keyOf(operation)), i));
+  assert.equal(numberOf(operations, [0, 0, "attention", 0]), null);
+  assert.deepEqual(operations.map(nameWords), ["attention, rank 1, microbatch 0, layer 0", "experts, rank 0, microbatch 0, layer 0",
+    "experts, rank 1, microbatch 1, layer 0", "attention, rank 0, 2nd time"]);
+});
+
 test("differences are b less a; what only one has counts whole, and starts nowhere else", () => {
   const { operations } = dataOfTwo();
   assert.deepEqual(operations.map(longer), [0, 30, 0, 50]);
@@ -80,7 +90,7 @@ test("an operation is said with both durations, both offsets and the difference"
 });
 
 test("names of what is odd stay on their line and are cut", () => {
-  const operation = { name: `a\n${"\u202e"}b${"x".repeat(99)}`, ubatch: null, layer: null, occurrence: 0, parts: [null, null] as [null, null] };
+  const operation = { name: `a\n${"\u202e"}b${"x".repeat(99)}`, ubatch: null, layer: null, occurrence: 0, rank: null, parts: [null, null] as [null, null] };
   const words = nameWords(operation);
   assert.ok(words.startsWith("a \\u202eb"), words);
   assert.ok(words.length <= 60);

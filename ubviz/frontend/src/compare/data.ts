@@ -16,6 +16,7 @@ export interface Operation {
   ubatch: number | null;
   layer: number | null;
   occurrence: number;
+  rank: number | null;
   parts: [a: Part | null, b: Part | null];
 }
 
@@ -48,6 +49,8 @@ export interface Lane {
 export interface Data {
   index: Index;
   operations: Operation[];
+  /** Whether operations are told apart by rank. */
+  ranked: boolean;
   sides: [Lane[], Lane[]];
   /** By name, the letters that stand for it where there is no room. */
   shorts: ReadonlyMap<string, string>;
@@ -58,8 +61,9 @@ export interface Data {
 export function dataOf(index: Index, table: TableData, sides: [SideData, SideData]): Data {
   const operations = table.name.map((name, i): Operation => ({
     name: table.names[name]!, ubatch: table.ubatch[i]!, layer: table.layer[i]!, occurrence: table.occurrence[i]!,
-    parts: [partOf(table.a[i]!), partOf(table.b[i]!)],
+    rank: table.rank[i]!, parts: [partOf(table.a[i]!), partOf(table.b[i]!)],
   }));
+  const ranked = operations.some(({ rank }) => rank !== null);
   const lanes = sides.map((side) => lanesOf(index, side)) as [Lane[], Lane[]];
   let [low, high] = [0, 1];
   for (const { lanes: all } of sides) {
@@ -68,7 +72,7 @@ export function dataOf(index: Index, table: TableData, sides: [SideData, SideDat
     }
   }
   const labels = lanes.flat().flatMap(({ tracks }) => tracks.flatMap(({ blocks }) => blocks.map(({ label }) => label)));
-  return { index, operations, sides: lanes, shorts: shortsOf(labels), extent: [low, high] };
+  return { index, operations, ranked, sides: lanes, shorts: shortsOf(labels), extent: [low, high] };
 }
 
 const partOf = (part: PartData | null): Part | null =>
@@ -101,14 +105,15 @@ export function blocksOf(track: TrackData, styles: readonly string[], names: rea
   return out;
 }
 
-export const keyOf = ({ ubatch, layer, name, occurrence }: Operation): Key => [ubatch, layer, name, occurrence];
+export const keyOf = ({ ubatch, layer, name, occurrence, rank }: Operation): Key =>
+  rank === null ? [ubatch, layer, name, occurrence] : [ubatch, layer, name, occurrence, rank];
 
 /** The number of the operation that a key names; null for what is none. */
 export function numberOf(operations: readonly Operation[], key: unknown): number | null {
   if (!Array.isArray(key)) return null;
-  const [ubatch, layer, name, occurrence] = key;
+  const [ubatch, layer, name, occurrence, rank = null] = key;
   const found = operations.findIndex((operation) => operation.name === name && operation.layer === layer
-    && operation.ubatch === ubatch && operation.occurrence === occurrence);
+    && operation.ubatch === ubatch && operation.occurrence === occurrence && operation.rank === rank);
   return found < 0 ? null : found;
 }
 
@@ -130,7 +135,7 @@ export function sorted(operations: readonly Operation[], order: Order): number[]
     start: (a, b) => Math.abs(later(b)) - Math.abs(later(a)),
     time: () => 0,
     name: (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
-      || (a.layer ?? -1) - (b.layer ?? -1) || (a.ubatch ?? -1) - (b.ubatch ?? -1) || a.occurrence - b.occurrence,
+      || (a.layer ?? -1) - (b.layer ?? -1) || (a.rank ?? -1) - (b.rank ?? -1) || (a.ubatch ?? -1) - (b.ubatch ?? -1) || a.occurrence - b.occurrence,
   };
   return numbers.sort((a, b) => by[order](operations[a]!, operations[b]!) || a - b);
 }

@@ -24,6 +24,8 @@ export interface TableData {
   ubatch: (number | null)[];
   layer: (number | null)[];
   occurrence: number[];
+  /** Null where neither recording has several. */
+  rank: (number | null)[];
   a: (PartData | null)[];
   b: (PartData | null)[];
   names: string[];
@@ -54,8 +56,8 @@ export interface SideData {
   names: string[];
 }
 
-/** An operation as Python names it. */
-export type Key = [ubatch: number | null, layer: number | null, name: string, occurrence: number];
+/** An operation as Python names it; its rank only where there are several. */
+export type Key = [ubatch: number | null, layer: number | null, name: string, occurrence: number, rank?: number];
 
 export interface State extends Shared {
   view_range: [number, number] | null;

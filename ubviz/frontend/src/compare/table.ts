@@ -6,7 +6,7 @@ import type { Palette } from "../base/theme";
 import { clean } from "../base/text";
 import { cut } from "../base/visible";
 import { later, longer, sorted, type Data, type Operation, type Order } from "./data";
-import { againWords, signed, startWords } from "./words";
+import { againWords, signed, startWords, whereOf } from "./words";
 
 /** Rows in the page at once. */
 export const PAGE = 100;
@@ -75,6 +75,7 @@ export class Table {
       [b!, "compare-number"], ["Difference", "compare-number"], ["Starts", "compare-number compare-wide"],
     ];
     if (data.index.align === "name") heads.splice(1, 1); // no operation is of a microbatch
+    if (data.ranked) heads.splice(1, 0, ["Rank", "compare-wide"]);
     this.#head.replaceChildren(...heads.map(([words, kind]) => {
       const cell = make("th", { scope: "col", dir: "auto" }, words);
       cell.className = classes(kind);
@@ -167,15 +168,14 @@ const classes = (names: string): string => names.split(" ").map((name) => `ubviz
 
 function rowOf(data: Data, number: number, palette: Palette, most: number): HTMLTableRowElement {
   const operation = data.operations[number]!;
-  const { ubatch, layer, parts } = operation;
+  const { rank, ubatch, layer, parts } = operation;
   const [a, b] = parts;
   const named = data.index.align === "name";
   const mark = make("i.compare-mark", { "aria-hidden": "true" });
   mark.style.background = palette.ubatch(ubatch);
   mark.hidden = named;
-  const where = [ubatch === null ? "" : `microbatch ${ubatch}`, layer === null ? "" : `layer ${layer}`].filter(Boolean);
   const name = make("th.compare-name", { scope: "row", dir: "auto" }, mark, cut(clean(operation.name), 60),
-    make("span.compare-where", where.join(", ")));
+    make("span.compare-where", whereOf(operation).join(", ")));
   if (operation.occurrence > 0) name.append(make("span.compare-again", againWords(operation.occurrence)));
   const cell = (kind: string, ...words: (string | Node)[]): HTMLTableCellElement => {
     const made = make("td", ...words);
@@ -183,13 +183,16 @@ function rowOf(data: Data, number: number, palette: Palette, most: number): HTML
     return made;
   };
   const row = make("tr", { "data-ubviz-number": String(number) }, name,
-    ...(named ? [] : [cell("compare-wide", ubatch === null ? "\u2013" : String(ubatch))]), cell("compare-wide", layer === null ? "\u2013" : String(layer)),
+    ...(data.ranked ? [cell("compare-wide", known(rank))] : []),
+    ...(named ? [] : [cell("compare-wide", known(ubatch))]), cell("compare-wide", known(layer)),
     cell("compare-number", a ? duration(a.duration) : "\u2013"), cell("compare-number", b ? duration(b.duration) : "\u2013"),
     cell("compare-number", ...differenceOf(data, operation, most)),
     cell("compare-number compare-wide", a && b ? startWords(later(operation)) : "\u2013"));
   if (!a || !b) row.dataset.ubvizOnly = a ? "a" : "b";
   return row;
 }
+
+const known = (number: number | null): string => (number === null ? "\u2013" : String(number));
 
 /** Words, and a bar that is as long as the difference is large. */
 function differenceOf(data: Data, operation: Operation, most: number): (string | Node)[] {

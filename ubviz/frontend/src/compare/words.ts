@@ -9,12 +9,18 @@ import type { Index } from "./model";
 
 /** "experts, microbatch 0, layer 1": the second of its name there says so. */
 export function nameWords(operation: Operation): string {
-  const { ubatch, layer, occurrence } = operation;
-  const parts = [cut(clean(operation.name), 60)];
+  const parts = [cut(clean(operation.name), 60), ...whereOf(operation)];
+  if (operation.occurrence > 0) parts.push(againWords(operation.occurrence));
+  return parts.join(", ");
+}
+
+/** "rank 1", "microbatch 0", "layer 1": what is known of where it ran. */
+export function whereOf({ rank, ubatch, layer }: Operation): string[] {
+  const parts: string[] = [];
+  if (rank !== null) parts.push(`rank ${rank}`);
   if (ubatch !== null) parts.push(`microbatch ${ubatch}`);
   if (layer !== null) parts.push(`layer ${layer}`);
-  if (occurrence > 0) parts.push(againWords(occurrence));
-  return parts.join(", ");
+  return parts;
 }
 
 /** "2nd time": occurrences are counted from 0. */

@@ -2,6 +2,7 @@
 
 import { duration, ruler } from "../base/format";
 import { kept } from "../base/kept";
+import { begins } from "../base/begins";
 import { dashes, dots, hatch } from "../base/patterns";
 import { head as arrowHead, rectangle } from "../base/shapes";
 import { CAP, GROUP_FONT, KEY_FONT, LABEL, LABEL_FONT, LANE_FONT, NOTE_FONT, RULER_FONT, SMALL, SMALL_FONT, clean, type Measure } from "../base/text";
@@ -91,10 +92,7 @@ function shortsOf(plan: Plan): Map<string, string> {
     const stems = [...new Set(names.map(stemOf))];
     const found = new Map<string, string>();
     for (const name of names) {
-      const stem = stemOf(name);
-      let letters = 1;
-      while (letters < stem.length && stems.some((other) => other !== stem && other.startsWith(stem.slice(0, letters)))) letters++;
-      found.set(name, stem.charAt(0).toUpperCase() + stem.slice(1, letters));
+      found.set(name, begins(stemOf(name), stems));
     }
     return found;
   });
@@ -206,7 +204,7 @@ function paintHeads(sheet: Sheet, layout: Layout): void {
   const { palette } = sheet;
   const [first, second] = layout.heads;
   for (const { section, y } of layout.heads) {
-    write(sheet, section.title.toUpperCase(), 0, y, GROUP_FONT, SMALL, palette.soft, 0);
+    write(sheet, section.title, 0, y, GROUP_FONT, SMALL, palette.soft, 0);
   }
   if (!second) return;
   const [a, b] = [first!.section, second.section].map(({ numbers }) => numbers.makespan_ns) as [number, number];
@@ -231,7 +229,7 @@ function paintEnd(sheet: Sheet, { section, y, top, bottom }: Layout["heads"][0],
   ctx.fillRect(Math.round(at) - 0.75, top + 4, 1.5, bottom - top - 4);
   const text = duration(section.numbers.makespan_ns);
   const wide = measure(text, KEY_FONT);
-  const least = measure(section.title.toUpperCase(), GROUP_FONT) + 12;
+  const least = measure(section.title, GROUP_FONT) + 12;
   const right = Math.max(at - 7, least + wide);
   ctx.fillStyle = palette.background;
   ctx.fillRect(right - wide - 2, y - 8, wide + 4, 16);

@@ -1,8 +1,9 @@
 /** Where a thread stands: its line among those round it, and the line that called it. */
 
+import { codeOf as linesOf } from "../base/code";
 import { make } from "../base/dom";
+import { excerpt } from "../base/excerpt";
 import { cut } from "../base/visible";
-import { excerpt } from "../timeline/fields";
 import type { Game, Place } from "./model";
 
 const AROUND = 2;
@@ -28,13 +29,5 @@ function placeParts(game: Game, place: Place, calls: boolean): HTMLElement[] {
     ...(calls ? ["called from "] : []), make("code", cut(`${file}:${place.line}`, 80)), ` in ${cut(last(place.function, "."), 60)}`);
   const found = excerpt(game.sources, `${place.file}:${place.line}`, calls ? 0 : AROUND);
   if (!found) return [caption];
-  const lines = found.lines.map(({ number, text, current }) => {
-    const line = make("span", make("i", String(number)), text + "\n");
-    if (current) {
-      line.className = "ubviz-current";
-      line.ariaCurrent = "true";
-    }
-    return line;
-  });
-  return [caption, make("pre", { role: "group", "aria-label": cut(`source of ${place.function}`, 90) }, ...lines)];
+  return [caption, linesOf(found, { role: "group", "aria-label": cut(`source of ${place.function}`, 90) })];
 }

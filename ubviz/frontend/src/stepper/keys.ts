@@ -1,5 +1,6 @@
 /** Which key means what. */
 
+import type { Line } from "../base/keys_panel";
 import { passes, type Press } from "../base/press";
 
 export type Command =
@@ -8,7 +9,7 @@ export type Command =
   | "keys" | "close";
 
 /** What the panel of keys says. */
-export const HELP: [keys: string[], words: string][] = [
+export const HELP: Line[] = [
   [["←", "→"], "one trace event back, forward"],
   [["Shift", "← →"], "the same of this thread"],
   [["[", "]"], "the same of this object"],

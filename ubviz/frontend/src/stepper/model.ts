@@ -61,10 +61,3 @@ export interface PartBlock {
   /** Stream -> the number of its first item here, and the items. */
   queues: Record<string, [first: number, items: Item[]]>;
 }
-
-export interface Source {
-  file: string;
-  function: string;
-  line: number;
-  text: string;
-}

@@ -3,7 +3,8 @@
 import { make } from "../base/dom";
 import type { Palette } from "../base/theme";
 import { cut } from "../base/visible";
-import type { Index, Source, Thread } from "./model";
+import type { Source } from "../base/excerpt";
+import type { Index, Thread } from "./model";
 import type { Part, Path, Tree } from "./part";
 
 export interface Seen {

@@ -1,7 +1,6 @@
 /** The elements that are there as long as the stepper is. */
 
-import { button, listen, make } from "../base/dom";
-import { HELP } from "./keys";
+import { make } from "../base/dom";
 
 export interface Shell {
   root: HTMLElement;
@@ -10,6 +9,8 @@ export interface Shell {
   stage: HTMLElement;
   says: HTMLElement;
   when: HTMLElement;
+  /** Code and list beside the panels. */
+  columns: HTMLElement;
   code: HTMLElement;
   panels: HTMLElement;
 }
@@ -17,7 +18,6 @@ export interface Shell {
 export interface Parts {
   transport: HTMLElement;
   problem: HTMLElement;
-  keys: HTMLElement;
   list: HTMLElement;
   live: HTMLElement;
 }
@@ -30,39 +30,9 @@ export function shellOf(parts: Parts): Shell {
     when, says);
   const code = make("div.code");
   const panels = make("div.panels");
+  const columns = make("div.columns", make("div.beside", code, parts.list), panels);
   const root = make("section", { class: "ubviz ubviz-stepper", role: "group" },
-    title, parts.problem, stage, parts.transport, parts.keys,
-    make("div.columns", make("div.beside", code, parts.list), panels), parts.live);
+    title, parts.problem, stage, parts.transport, columns, parts.live);
   root.dataset.ubvizState = "loading";
-  return { root, title, stage, says, when, code, panels };
-}
-
-/** The panel that lists the keys. */
-export class Help {
-  readonly element = make("div.help", { role: "region", "aria-label": "Keys", tabindex: "-1" });
-  #before: Element | null = null;
-
-  constructor(closed: () => void, signal: AbortSignal) {
-    const close = button("Close", "Close (Esc)", "Close");
-    listen(close, "click", closed, signal);
-    const list = make("dl");
-    for (const [keys, words] of HELP) {
-      list.append(make("dt", ...keys.map((key) => make("kbd", key))), make("dd", words));
-    }
-    this.element.append(list, close);
-    this.element.hidden = true;
-  }
-
-  get open(): boolean {
-    return !this.element.hidden;
-  }
-
-  /** Open it, or close it and lead the focus back to where it came from. */
-  toggle(opener: HTMLElement, stage: HTMLElement): void {
-    this.element.hidden = this.open;
-    opener.setAttribute("aria-expanded", String(this.open));
-    if (this.open) this.#before = document.activeElement;
-    const to = this.open ? this.element : this.#before instanceof HTMLElement ? this.#before : stage;
-    to.focus({ preventScroll: true });
-  }
+  return { root, title, stage, says, when, columns, code, panels };
 }

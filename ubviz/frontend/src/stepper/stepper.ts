@@ -5,24 +5,25 @@
  * needs the part of the recording that it leads into, and nothing else.
  */
 
-import { atEnd, listen, make } from "../base/dom";
+import { atEnd, listen } from "../base/dom";
 import { moment } from "../base/format";
+import { KeysPanel, listOf } from "../base/keys_panel";
 import { Link } from "../base/link";
 import { Live } from "../base/live";
 import { listenToPresses } from "../base/press";
-import { Problem } from "../base/problem";
 import { coloured, watchSize } from "../base/surface";
 import { paletteOf, watchTheme } from "../base/theme";
-import { cut, visible } from "../base/visible";
-import { open, type Wire } from "../base/wire";
-import { commandOf, type Command } from "./keys";
-import { EventList, firstShown, SHOWN, type Entry } from "./list";
-import type { Index, Model, NavBlock, PartBlock, Source, State } from "./model";
-import { Nav } from "./nav";
-import { PANELS } from "./panels/all";
-import { Part } from "./part";
+import { Trouble } from "../base/trouble";
+import { cut } from "../base/visible";
+import { open } from "../base/wire";
+import { Frames } from "./frames";
+import { commandOf, HELP, type Command } from "./keys";
+import { EventList, firstShown, type Entry } from "./list";
+import type { Index, Model, State } from "./model";
+import type { Part } from "./part";
+import { Scene } from "./scene";
 import { who, type Seen } from "./seen";
-import { Help, shellOf, type Shell } from "./shell";
+import { shellOf, type Shell } from "./shell";
 import { Transport } from "./transport";
 
 /** Narrower than this code and panels stand below one another. */
@@ -30,59 +31,50 @@ const NARROW = 820;
 /** Narrower than this sentences take two lines, and lists leave out the time. */
 const TIGHT = 520;
 
-interface Scene {
-  index: Index;
-  wire: Wire;
-  nav: Nav;
-  sources: readonly Source[] | null;
-  parts: Map<number, Part>;
-  asked: Set<number>;
-}
-
 export class Stepper {
   readonly #link: Link<State>;
   readonly #live: Live;
-  readonly #problem: Problem;
+  readonly #trouble: Trouble;
   readonly #transport: Transport;
-  readonly #help: Help;
+  readonly #keys: KeysPanel;
   readonly #list: EventList;
   readonly #shell: Shell;
+  readonly #frames: Frames;
   #scene: Scene | null = null;
   #frame = 0;
   #timer = 0;
   #until = new AbortController();
-  #trouble = "";
 
   constructor(model: Model, el: HTMLElement, private readonly signal: AbortSignal) {
     this.#link = new Link(model, signal);
     this.#live = new Live(signal);
-    this.#problem = new Problem(() => this.#dismiss(), signal);
+    this.#trouble = new Trouble(this.#link, "stepper", () => this.#shell.stage.focus({ preventScroll: true }), signal);
     this.#transport = new Transport({ act: (command) => this.#act(command), jump: (at) => this.#jump(at) }, signal);
-    this.#help = new Help(() => this.#act("keys"), signal);
-    this.#list = new EventList((at) => this.#jump(at), signal);
+    this.#list = new EventList((at) => this.#jump(at));
     this.#shell = shellOf({
-      transport: this.#transport.element, problem: this.#problem.element, keys: this.#help.element,
-      list: this.#list.element, live: this.#live.element,
+      transport: this.#transport.element, problem: this.#trouble.element, list: this.#list.element, live: this.#live.element,
     });
+    const { columns, code, panels, stage } = this.#shell;
+    this.#keys = new KeysPanel([listOf(HELP)], this.#transport.keys, stage, signal);
+    columns.append(this.#keys.element);
+    this.#frames = new Frames(code, panels);
     el.classList.add("ubviz-place");
     el.append(this.#shell.root);
     this.#listen();
     atEnd(signal, () => this.#end());
-    this.#complain();
     void this.#load();
   }
 
   #listen(): void {
     const link = this.#link;
-    link.on("at", () => this.#arrived());
+    link.on("at", () => this.#request());
     link.on("cursor", () => this.#toCursor());
     link.on("selection", () => this.#toSelection());
     link.on("theme", () => this.#request());
-    link.on("_problem", () => this.#complain());
     link.on("_head", () => void this.#load());
     listenToPresses(this.#shell.root, (event) => {
       const command = commandOf(event, within(event.target));
-      if (!command || (command === "close" && !this.#help.open)) return;
+      if (!command || (command === "close" && !this.#keys.open)) return;
       event.preventDefault();
       this.#act(command);
     }, this.signal);
@@ -91,6 +83,7 @@ export class Stepper {
     watchSize(this.#shell.root, (width) => {
       this.#shell.root.classList.toggle("ubviz-narrow", width < NARROW);
       this.#shell.root.classList.toggle("ubviz-tight", width < TIGHT);
+      this.#request(); // there is room for more rows, or for fewer
     }, this.signal);
   }
 
@@ -109,9 +102,7 @@ export class Stepper {
   }
 
   #act(command: Command): void {
-    if (command === "keys" || command === "close") {
-      return this.#help.toggle(this.#transport.keys, this.#shell.stage);
-    }
+    if (command === "keys" || command === "close") return this.#keys.toggle();
     if (command === "play") return this.#timer ? this.#pause() : this.#play();
     const to = this.#target(command);
     if (to !== null) this.#jump(to);
@@ -153,10 +144,6 @@ export class Stepper {
     this.#request(); // a field may hold what was typed and led nowhere
   }
 
-  #arrived(): void {
-    this.#request();
-  }
-
   /** Another view, or Python, has set a time: the last trace event up to it. */
   #toCursor(): void {
     const scene = this.#scene;
@@ -188,7 +175,7 @@ export class Stepper {
       const to = scene.nav.step(this.#at, 1);
       if (this.#scene !== scene || to === null) return this.#pause();
       // the next part may not have come: wait for it where one is
-      if (this.#part(scene, to)) this.#go(scene, to);
+      if (scene.part(to)) this.#go(scene, to);
       if (scene.nav.step(this.#at, 1) !== null) this.#timer = window.setTimeout(next, 1000 / this.#transport.perSecond);
       this.#request();
     };
@@ -208,10 +195,9 @@ export class Stepper {
     this.#until.abort();
     const { signal } = (this.#until = new AbortController());
     this.#scene = null;
-    this.#trouble = "";
+    this.#trouble.forget();
     this.#pause();
     this.#shell.root.dataset.ubvizState = "loading";
-    this.#complain();
     const head = this.#link.get("_head");
     if (!head || head.byteLength < 4) return;
     try {
@@ -219,40 +205,19 @@ export class Stepper {
       wire.join(this.#link.model, this.signal);
       if (signal.aborted) return;
       this.#named(index);
-      const nav = new Nav(await wire.json<NavBlock>("nav"));
+      const failed = (error: unknown) => void (this.#scene === scene && this.#fail(error));
+      const scene: Scene = await Scene.of(index, wire, () => this.#request(), failed);
       if (signal.aborted) return;
-      const scene: Scene = { index, wire, nav, sources: null, parts: new Map(), asked: new Set() };
       this.#scene = scene;
-      this.#frames(index);
+      this.#frames.make(index);
       this.#toCursor();
       this.#request();
       if (!index.panels.includes("code")) return;
-      scene.sources = await wire.json<Source[]>("sources");
+      await scene.loadSources();
       this.#request();
     } catch (error) {
       if (!signal.aborted) this.#fail(error);
     }
-  }
-
-  /** The part of a trace event; null where it has still to come. */
-  #part(scene: Scene, at: number): Part | null {
-    const number = Math.floor(at / scene.index.part);
-    const found = scene.parts.get(number);
-    if (found) return found;
-    if (!scene.asked.has(number)) {
-      scene.asked.add(number);
-      scene.wire.json<PartBlock>(`part:${number}`).then(
-        (block) => {
-          scene.parts.set(number, new Part(number * scene.index.part, block));
-          this.#request();
-        },
-        (error) => {
-          scene.asked.delete(number);
-          if (this.#scene === scene) this.#fail(error);
-        },
-      );
-    }
-    return null;
   }
 
   // ---- what is seen
@@ -262,35 +227,6 @@ export class Stepper {
     root.setAttribute("aria-label", cut(index.label, 400));
     title.textContent = index.title ? cut(index.title, 120) : "";
     title.hidden = !index.title;
-  }
-
-  /** A frame for each panel, filled anew with each step. */
-  readonly #bodies = new Map<string, HTMLElement>();
-
-  #frames(index: Index): void {
-    const { code, panels } = this.#shell;
-    this.#bodies.clear();
-    code.replaceChildren();
-    const stacks = [make("div.stack"), make("div.stack")];
-    const heights = [0, 0];
-    panels.replaceChildren();
-    for (const name of index.panels.filter((name) => Object.hasOwn(PANELS, name))) {
-      const body = make("div.panel-body");
-      const { heading } = PANELS[name]!;
-      const panel = make("section.panel", { "aria-label": heading }, make("div.heading", heading), body);
-      panel.dataset.panel = name;
-      this.#bodies.set(name, body);
-      if (name === "code") code.append(panel);
-      else if (WIDE.has(name)) panels.append(panel);
-      else {
-        const stack = heights[0]! <= heights[1]! ? 0 : 1;
-        heights[stack]! += heightOf(name, index);
-        stacks[stack]!.append(panel);
-      }
-    }
-    panels.append(...stacks.filter((stack) => stack.childElementCount > 0));
-    panels.hidden = panels.childElementCount === 0;
-    code.hidden = code.childElementCount === 0;
   }
 
   #request(): void {
@@ -304,7 +240,7 @@ export class Stepper {
     const scene = this.#scene;
     if (!scene) return;
     const at = this.#at;
-    const part = this.#part(scene, at);
+    const part = scene.part(at);
     if (!part) return;
     try {
       this.#show(scene, part, at);
@@ -330,48 +266,42 @@ export class Stepper {
       if (root.dataset.ubvizFirst !== undefined) this.#live.say(words);
       stage.setAttribute("aria-label", words);
     }
-    for (const [name, body] of this.#bodies) body.replaceChildren(...PANELS[name]!.show(seen));
+    this.#frames.show(seen);
     this.#transport.show({
       at, count: index.count, says, thread: acting, ubatch: thread?.ubatch ?? null, object: nav.object(at),
       open: new Set(COMMANDS.filter((command) => this.#target(command) !== null)), playing: this.#timer !== 0,
     }, palette);
-    this.#list.show(this.#entries(scene, at), at, index.origin_ns, palette);
+    this.#list.fit(this.#bottom(), (rows) =>
+      this.#list.show(this.#entries(scene, at, rows), at, index.origin_ns, palette));
     root.dataset.ubvizAt = String(at);
-    root.dataset.ubvizState = this.#trouble ? "error" : "painted";
+    root.dataset.ubvizState = this.#trouble.met ? "error" : "painted";
     root.dataset.ubvizFirst ??= String(performance.now());
   }
 
-  /** The trace events round one, as far as they have come. */
-  #entries(scene: Scene, at: number): Entry[] {
+  /** How far down the list may reach: as far as the panels beside it; null where there are none beside it. */
+  #bottom(): number | null {
+    const { root, panels } = this.#shell;
+    if (panels.hidden || root.classList.contains("ubviz-narrow")) return null;
+    return panels.getBoundingClientRect().bottom;
+  }
+
+  /** So many trace events round one, as far as they have come. */
+  #entries(scene: Scene, at: number, rows: number): Entry[] {
     const { index, nav } = scene;
-    const first = firstShown(at, index.count);
+    const first = firstShown(at, index.count, rows);
     const found: Entry[] = [];
-    for (let row = first; row < Math.min(first + SHOWN, index.count); row++) {
+    for (let row = first; row < Math.min(first + rows, index.count); row++) {
       const thread = index.threads[nav.thread(row)];
-      const says = this.#part(scene, row)?.says(row) ?? "…";
+      const says = scene.part(row)?.says(row) ?? "…";
       found.push({ at: row, t_ns: nav.t[row]!, says, ubatch: thread?.ubatch ?? null });
     }
     return found;
   }
 
-  // ---- what went wrong
-
   #fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.#trouble = `The stepper met an error: ${visible(message)}`;
     this.#shell.root.dataset.ubvizState = "error";
     this.#pause();
-    this.#complain();
-  }
-
-  #complain(): void {
-    this.#problem.show(this.#trouble || visible(this.#link.get("_problem") ?? "", "\n"));
-  }
-
-  #dismiss(): void {
-    if (this.#trouble) this.#problem.show("");
-    else this.#link.set("_problem", "");
-    this.#shell.stage.focus({ preventScroll: true });
+    this.#trouble.meet(error);
   }
 
   #end(): void {
@@ -391,18 +321,6 @@ const NO: Partial<Record<Command, string>> = {
   "previous of thread": "this thread has none before", "next of thread": "this thread has none after",
   "previous of object": "this object has none before", "next of object": "this object has none after",
 };
-
-/** Panels as wide as all others together. */
-const WIDE: ReadonlySet<string> = new Set(["streams"]);
-
-/** About how high a panel is, in lines: with it the two stacks end nearly together. */
-function heightOf(name: string, { keys, path, threads }: Index): number {
-  const rows = Object.hasOwn(keys, name) ? keys[name]!.length : 1;
-  const more: Record<string, number> = {
-    ring: 7, barrier: 2 + rows, context: 1 + threads.length, calls: 2 + path.length, votes: 1 + 2 * rows,
-  };
-  return 2 + (more[name] ?? Math.min(rows, 12));
-}
 
 /** What the key was pressed in. */
 function within(target: EventTarget | null): "field" | "button" | "else" {

@@ -1,11 +1,13 @@
 /** Details of the selection: at once what the page knows, then what the kernel answers; never empty. */
 
 import type { Data, FlowEnd, Item } from "./data";
+import { codeOf } from "../base/code";
 import { button, icon, listen, make } from "../base/dom";
-import { argumentFields, columnFields, excerpt, firstFields, flowWords, rowKey } from "./fields";
+import { excerpt, type Source } from "../base/excerpt";
+import { argumentFields, columnFields, firstFields, flowWords, rowKey } from "./fields";
 import type { Field, RowData } from "./fields";
 import { linksOf } from "./links";
-import type { Index, Row, Source } from "./model";
+import type { Index, Row } from "./model";
 import type { Palette } from "../base/theme";
 import { LATE, LATE_MS, PATIENCE_MS, WAITING } from "./waiting";
 import type { Wire } from "../base/wire";
@@ -136,13 +138,5 @@ function sourceParts(sources: readonly Source[], site: unknown, calls: boolean):
   const caption = make("p", ...(calls ? ["called from "] : []), make("code", cut(site, 120)));
   if (!found) return [caption];
   caption.append(` in ${cut(found.function, 80)}`);
-  const lines = found.lines.map(({ number, text, current }) => {
-    const line = make("span", make("i", String(number)), text + "\n");
-    if (current) {
-      line.className = "ubviz-current";
-      line.ariaCurrent = "true";
-    }
-    return line;
-  });
-  return [caption, make("pre", { tabindex: "0", "aria-label": `source of ${found.function}` }, ...lines)];
+  return [caption, codeOf(found, { tabindex: "0", "aria-label": `source of ${found.function}` })];
 }

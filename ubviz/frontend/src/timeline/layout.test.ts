@@ -82,11 +82,21 @@ test("a height belongs to the row there, else to the nearest within reach", () =
 
 test("pinned lanes come first in their order, hidden ones not at all, and the last one stays", () => {
   const lanes = (pinned: number[], hidden: number[]) =>
-    layoutOf(indexOf(LANES), "wall", measure, { pinned, hidden });
+    layoutOf(indexOf(LANES), "wall", measure, { pinned, hidden, arranged: [] });
   const made = lanes([3, 1, 77], [0]);
   assert.deepEqual(made.rows.map((row) => row.lane), [3, 1, 2]);
   assert.deepEqual(made.titles.map((title) => title.text), ["PINNED", "STREAMS"]);
   assert.deepEqual(lanes([3], [3]).rows.map((row) => row.lane), [0, 1, 2]);
   assert.deepEqual(lanes([], [0, 1, 2, 3]).rows.map((row) => row.lane), [0, 1, 2, 3]);
   for (let i = 1; i < made.rows.length; i++) assert.ok(made.rows[i]!.top > made.rows[i - 1]!.bottom + 8);
+});
+
+test("lanes that are given an order come first among their kind, and no farther", () => {
+  const lanes = (arranged: number[], pinned: number[] = []) =>
+    layoutOf(indexOf(LANES), "wall", measure, { pinned, hidden: [], arranged });
+  const kinds = [0, 1, 2, 3].map((lane) => LANES[lane]!.group === "threads");
+  assert.deepEqual(kinds, [true, true, false, false]);
+  assert.deepEqual(lanes([3, 1, 77]).rows.map((row) => row.lane), [1, 0, 3, 2]);
+  assert.deepEqual(lanes([3, 1]).titles.map((title) => title.text), ["CPU THREADS", "STREAMS"]);
+  assert.deepEqual(lanes([1, 0], [2]).rows.map((row) => row.lane), [2, 1, 0, 3]);
 });

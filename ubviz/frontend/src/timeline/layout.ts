@@ -64,10 +64,17 @@ const LOGICAL: Heights = {
   group: 29,
 };
 
-/** Which lanes come first, and which are not shown, by their numbers in the recording. */
+/** Which lanes come first, which are not shown, and in which order lanes of a kind are, by their numbers in the recording. */
 export interface Arranged {
   pinned: readonly number[];
   hidden: readonly number[];
+  arranged: readonly number[];
+}
+
+/** As the model has it. */
+export function arrangedBy(link: { get(name: keyof Arranged): readonly number[] | undefined }): Arranged {
+  const ids = (name: keyof Arranged) => link.get(name) ?? [];
+  return { pinned: ids("pinned"), hidden: ids("hidden"), arranged: ids("arranged") };
 }
 
 /** Place the lanes: those that are pinned, then CPU threads above streams, for every rank. */
@@ -80,16 +87,26 @@ export function layoutOf(index: Index, order: Order, measure: Measure, arranged?
   return placed(index, lanes, order, stretched(heights, k), measure);
 }
 
-type ShownLane = readonly [lane: number, pinned: boolean];
+/** A lane; its kind: lanes of one rank that follow one another and are all threads, or all are not; 0: it is pinned. */
+export type PlacedLane = readonly [lane: number, kind: number];
+
+/** All lanes as they are arranged, hidden ones too: those that are pinned, then of each kind those that were given an order. */
+export function placedLanes({ lanes }: Index, { pinned, arranged }: Arranged): PlacedLane[] {
+  const sort = ({ rank, group }: Lane) => `${rank} ${group === "threads"}`;
+  let kind = 0;
+  const all = lanes.map((lane, at) => [at, at && sort(lane) === sort(lanes[at - 1]!) ? kind : ++kind] as const);
+  const first = pinned.map((id) => lanes.findIndex((lane) => lane.id === id)).filter((lane) => lane >= 0);
+  const place = (lane: number) => arranged.indexOf(lanes[lane]!.id) + 1 || arranged.length + 1;
+  const rest = all.filter(([lane]) => !first.includes(lane));
+  rest.sort(([a, one], [b, other]) => one - other || place(a) - place(b));
+  return [...first.map((lane) => [lane, 0] as const), ...rest];
+}
 
 /** Of lanes that are all hidden all are shown: an empty picture says nothing. */
-function shownLanes({ lanes }: Index, { pinned, hidden }: Arranged = { pinned: [], hidden: [] }): ShownLane[] {
-  const all = lanes.map((_, lane) => lane);
-  const first = pinned.map((id) => lanes.findIndex((lane) => lane.id === id));
-  const rest = all.filter((lane) => !first.includes(lane));
-  const made = [...first.map((lane) => [lane, true] as const), ...rest.map((lane) => [lane, false] as const)]
-    .filter(([lane]) => lane >= 0 && !hidden.includes(lanes[lane]!.id));
-  return made.length ? made : all.map((lane) => [lane, false]);
+function shownLanes(index: Index, arranged: Arranged = { pinned: [], hidden: [], arranged: [] }): PlacedLane[] {
+  const all = placedLanes(index, arranged);
+  const shown = all.filter(([lane]) => !arranged.hidden.includes(index.lanes[lane]!.id));
+  return shown.length ? shown : placedLanes(index, { ...arranged, pinned: [] });
 }
 
 function stretched(h: Heights, k: number): Heights {
@@ -104,13 +121,14 @@ function stretched(h: Heights, k: number): Heights {
 }
 
 function placed(
-  index: Index, lanes: readonly ShownLane[], order: Order, h: Heights, measure: Measure,
+  index: Index, lanes: readonly PlacedLane[], order: Order, h: Heights, measure: Measure,
 ): Layout {
   const several = new Set(index.lanes.map((lane) => lane.rank)).size > 1;
   const layout: Layout = { order, rows: [], titles: [], gutter: 0, rulerY: 15, height: 0 };
   let y = h.ruler;
   let last = "";
-  for (const [number, pinned] of lanes) {
+  for (const [number, kind] of lanes) {
+    const pinned = kind === 0;
     const lane = index.lanes[number]!;
     const group = lane.group === "threads" ? "threads" : "streams";
     const here = pinned ? "pinned" : `${lane.rank} ${group}`;

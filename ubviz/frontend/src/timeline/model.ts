@@ -5,6 +5,8 @@ import type { Model as ModelOf, ThemeName } from "../base/model";
 export type Table = "spans" | "events";
 export type Row = readonly [Table, number];
 export type Order = "wall" | "logical";
+/** A moment and what is said of it. */
+export type Note = readonly [t_ns: number, text: string];
 
 /** The synced state of the widget; `_head` comes from the kernel and is never set here. */
 export interface State {
@@ -20,6 +22,8 @@ export interface State {
   measure: [number, number] | null;
   pinned: number[];
   hidden: number[];
+  arranged: number[];
+  notes: Note[];
   _problem: string;
   _head: DataView;
 }
@@ -86,8 +90,9 @@ export interface Index {
   first: [key: string, offset: number, length: number][];
 }
 
-/** How exactly the times of some lanes are known. */
+/** How exactly the times of some lanes are known; `after`: how long the recorder held a thread behind each fact. */
 export interface Band {
+  after: boolean;
   lanes: number[];
   error_ns: number;
   words: string;
@@ -119,11 +124,4 @@ export interface Logical {
   t: number[];
   stretches: [lane: number, v0: number, v1: number, awake: number][];
   arrows: [from: number, to: number, kind: string][];
-}
-
-export interface Source {
-  file: string;
-  function: string;
-  line: number;
-  text: string;
 }

@@ -17,9 +17,8 @@ import { listenToKeys } from "./keyboard";
 import { Legend, Numbers } from "./legend";
 import { Link } from "../base/link";
 import { Live } from "../base/live";
-import { Problem } from "../base/problem";
-import { visible } from "../base/visible";
-import type { Layout } from "./layout";
+import { Trouble } from "../base/trouble";
+import { arrangedBy, type Layout } from "./layout";
 import type { Model, Order, Row, State } from "./model";
 import { Painter } from "./painter";
 import { listenToPointer } from "./pointer";
@@ -59,7 +58,7 @@ export class Timeline {
   /** The bar under the pointer of this view. */
   hovered: Item | null = null;
   readonly #painter: Painter;
-  readonly #problem: Problem;
+  readonly #trouble: Trouble;
   readonly #waiting: Waiting;
   readonly #legend = new Legend();
   readonly numbers = new Numbers();
@@ -72,20 +71,19 @@ export class Timeline {
   #missing = true;
   #soon = 0;
   #layout: Layout | null = null;
-  #trouble = "";
   #broken = false;
 
   constructor(model: Model, el: HTMLElement, readonly signal: AbortSignal) {
     this.link = new Link(model, signal);
     this.live = new Live(signal);
     this.toolbar = new Toolbar((act) => this.act(act), signal);
-    this.#problem = new Problem(() => this.#dismiss(), signal);
+    this.#trouble = new Trouble(this.link, "timeline", () => this.shell.stage.focus({ preventScroll: true }), signal);
     this.details = new Details({
       select: (select) => this.act({ select }),
       close: () => this.closeDetails(),
     }, signal);
     this.shell = shellOf({
-      toolbar: this.toolbar.element, problem: this.#problem.element, details: this.details.element,
+      toolbar: this.toolbar.element, problem: this.#trouble.element, details: this.details.element,
       legend: this.#legend.element, numbers: this.numbers.element,
       live: this.live.element,
     });
@@ -97,7 +95,6 @@ export class Timeline {
     el.append(this.shell.root);
     this.#listen();
     atEnd(signal, () => this.#end());
-    this.#complain();
     this.request(true);
     void this.#load();
   }
@@ -113,8 +110,7 @@ export class Timeline {
     on(["order"], () => this.enter());
     on(["cursor", "hovered"], () => this.request());
     on(["selection"], () => this.follow());
-    on(["pinned", "hidden"], () => this.#arrange());
-    on(["_problem"], () => this.#complain());
+    on(["pinned", "hidden", "arranged"], () => this.#arrange());
     link.on("_head", () => void this.#load());
     watchTheme(() => this.request(true), signal);
     watchSize(stage, (width) => this.#resized(width), signal);
@@ -232,13 +228,12 @@ export class Timeline {
     this.#until.abort();
     const { signal } = (this.#until = new AbortController());
     this.scene = this.hovered = this.clock = null;
-    this.#trouble = "";
     this.#broken = false;
+    this.#trouble.forget();
     this.#painter.forget();
     this.items.forget();
     this.closeDetails();
     this.shell.root.dataset.ubvizState = "loading";
-    this.#complain();
     const head = this.link.get("_head");
     if (!head || head.byteLength < 4) return;
     try {
@@ -258,7 +253,7 @@ export class Timeline {
 
   #arrange(): void {
     const { link, scene } = this;
-    scene?.arrange({ pinned: link.get("pinned") ?? [], hidden: link.get("hidden") ?? [] });
+    scene?.arrange(arrangedBy(link));
     this.request(true);
   }
 
@@ -322,7 +317,7 @@ export class Timeline {
     dataset.ubvizOrder = order;
     dataset.ubvizPaintMs = (performance.now() - started).toFixed(1);
     dataset.ubvizSeq = String(++this.#paints);
-    dataset.ubvizState = this.#trouble ? "error" : missing ? "loading" : "painted";
+    dataset.ubvizState = this.#trouble.met ? "error" : missing ? "loading" : "painted";
     if (!missing && !dataset.ubvizFirst) {
       dataset.ubvizFirst = String(performance.now());
       (globalThis.requestIdleCallback ?? setTimeout)(() => this.signal.aborted || this.#painter.rehearse());
@@ -374,21 +369,9 @@ export class Timeline {
   }
 
   #fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.#trouble = `The timeline met an error: ${visible(message)}`;
     this.shell.root.dataset.ubvizState = "error";
     this.#waiting.end();
-    this.#complain();
-  }
-
-  #complain(): void {
-    this.#problem.show(this.#trouble || visible(this.link.get("_problem") ?? "", "\n"));
-  }
-
-  #dismiss(): void {
-    if (this.#trouble) this.#problem.show("");
-    else this.link.set("_problem", "");
-    this.shell.stage.focus({ preventScroll: true });
+    this.#trouble.meet(error);
   }
 
   #end(): void {

@@ -5,16 +5,18 @@ import { Bands } from "./bands";
 import { ConeTool } from "./cone_tool";
 import { listenToDrags } from "./drag";
 import { make } from "../base/dom";
+import type { KeysPanel } from "../base/keys_panel";
 import type { Tools } from "../timeline/added";
 import type { Timeline } from "../timeline/timeline";
 import { GraphEdges } from "./edges";
-import { Keys } from "./keys";
+import { keysOf } from "./keys";
 import { Lanes } from "./lanes";
 import { Layer } from "./layer";
 import { List } from "./list";
 import { LitNumbers } from "./lit";
 import { Overview } from "./map";
 import { Menu } from "./menu";
+import { Notes } from "./notes";
 import { Path } from "./path";
 import { Ruler } from "./ruler";
 import { Search } from "./search_bar";
@@ -22,7 +24,7 @@ import type { Shared, Tool } from "./tool";
 
 class Bench implements Tools {
   readonly tools: Tool[];
-  readonly #keys: Keys;
+  readonly #keys: KeysPanel;
   readonly #menu: Menu;
   readonly #shared: Shared;
   /** Keys beside the one of each tool. */
@@ -44,14 +46,15 @@ class Bench implements Tools {
     this.#lit = new LitNumbers(this.#shared);
     this.tools = [
       search, new List(this.#shared), overview, area, ruler, part(cone, "past"), part(cone, "future"),
-      new Path(this.#shared), lanes, ...rare(this.#shared),
+      new Path(this.#shared), lanes, new Notes(this.#shared), ...rare(this.#shared),
     ];
     this.#more = new Map([
       [",", () => search.step(-1)], [".", () => search.step(1)], ["h", () => cone.hop()], ["x", () => lanes.hide()],
+      ["k", () => lanes.shift(-1)], ["j", () => lanes.shift(1)],
     ]);
     this.#wide = () => area.widen();
     listenToDrags(this.#shared, [area, ruler]);
-    this.#keys = new Keys(view);
+    this.#keys = keysOf(view);
     this.#menu = new Menu(view, this.tools, (tool) => this.#use(tool));
   }
 

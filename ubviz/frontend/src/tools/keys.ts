@@ -1,9 +1,8 @@
-/** The panel that lists the keys. */
+/** Which keys the timeline and its tools have, as its panel lists them. */
 
-import { button, listen, make } from "../base/dom";
+import { make } from "../base/dom";
+import { KeysPanel, listOf, type Line } from "../base/keys_panel";
 import type { Timeline } from "../timeline/timeline";
-
-type Line = [keys: string[], words: string];
 
 /** In the order in which one learns them. */
 const MOVES: Line[] = [
@@ -21,44 +20,17 @@ const TOOLS: Line[] = [
   [["M"], "ruler; again at another item: measure"], [["H"], "one hop: direct causes or effects"],
   [["L"], "list of what is shown"], [["V"], "overview of the recording"],
   [["T"], "lanes: pin, hide, reorder"], [["X"], "hide the lane of the selection"],
-  [["C"], "critical path"],
+  [["B"], "write a note"], [["C"], "critical path"], [["K", "J"], "move the lane of the selection up, down"],
   [["P"], "past: what must come before it"], [["N"], "future: what must come after it"],
 ];
 
 const POINTER = "Drag to pan. Scroll to zoom once the timeline has the focus, or with Ctrl."
   + " Click to select, with Ctrl or Shift to add. Double click to frame. Drag with Shift for an area.";
 
-export class Keys {
-  readonly element = make("div.keys", { role: "dialog", "aria-label": "Keys", tabindex: "-1" });
-  #before: Element | null = null;
-
-  constructor(private readonly view: Timeline) {
-    const close = button("Close", "Close (Esc)", "Close");
-    listen(close, "click", () => this.toggle(), view.signal);
-    this.element.append(listOf(MOVES), make("h3", "Tools"), listOf(TOOLS), make("p", POINTER), close);
-    this.element.hidden = true;
-    view.shell.stage.after(this.element);
-  }
-
-  get open(): boolean {
-    return !this.element.hidden;
-  }
-
-  /** Open it, or close it and lead the focus back to where it came from. */
-  toggle(): void {
-    const { toolbar, shell: { stage } } = this.view;
-    this.element.hidden = this.open;
-    toolbar.keys.setAttribute("aria-expanded", String(this.open));
-    if (this.open) this.#before = document.activeElement;
-    const to = this.open ? this.element : this.#before instanceof HTMLElement ? this.#before : stage;
-    to.focus({ preventScroll: true });
-  }
-}
-
-function listOf(lines: readonly Line[]): HTMLElement {
-  const list = make("dl");
-  for (const [keys, words] of lines) {
-    list.append(make("dt", ...keys.map((key) => make("kbd", key))), make("dd", words));
-  }
-  return list;
+export function keysOf(view: Timeline): KeysPanel {
+  const { signal, toolbar, shell: { stage } } = view;
+  const parts = [listOf(MOVES), make("h3", "Tools"), listOf(TOOLS), make("p", POINTER)];
+  const panel = new KeysPanel(parts, toolbar.keys, stage, signal);
+  stage.after(panel.element);
+  return panel;
 }

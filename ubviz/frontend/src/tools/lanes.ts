@@ -1,7 +1,11 @@
-/** Lanes: pinned ones come first, hidden ones are not shown, and that some are hidden is said as long as they are. */
+/**
+ * Lanes: pinned ones come first, the others among their kind in the order that they are given, hidden ones are not
+ * shown, and that some are hidden is said as long as they are.
+ */
 
 import { button, icon, listen, make } from "../base/dom";
 import { cut } from "../base/visible";
+import { arrangedBy, placedLanes, type Arranged, type PlacedLane } from "../timeline/layout";
 import type { Lane } from "../timeline/model";
 import { counted, Panel, type Shared, type Tool } from "./tool";
 
@@ -28,7 +32,7 @@ export class Lanes implements Tool {
     this.#note.append(make("span"), more);
     this.#note.hidden = true;
     for (const each of [this.#all, more]) listen(each, "click", () => view.link.set("hidden", []), signal);
-    for (const name of ["pinned", "hidden"] as const) view.link.on(name, () => this.#show());
+    for (const name of ["pinned", "hidden", "arranged"] as const) view.link.on(name, () => this.#show());
     this.#show();
   }
 
@@ -50,14 +54,31 @@ export class Lanes implements Tool {
 
   /** Hide the lane of what is selected. */
   hide(): void {
-    const { view } = this.shared;
-    const lane = view.items.primary && view.scene?.index.lanes[view.items.primary.lane];
+    const lane = this.#selected();
     if (lane) this.#toggle("hidden", lane);
-    else view.say("select something on the lane first");
   }
 
-  #ids(which: "pinned" | "hidden"): number[] {
-    return [...(this.shared.view.link.get(which) ?? [])];
+  /** Move the lane of what is selected up or down. */
+  shift(by: -1 | 1): void {
+    const lane = this.#selected();
+    if (lane) this.#move(lane, by);
+  }
+
+  #selected(): Lane | null {
+    const { view } = this.shared;
+    const lane = view.items.primary && view.scene?.index.lanes[view.items.primary.lane];
+    if (!lane) view.say("select something on the lane first");
+    return lane ?? null;
+  }
+
+  #ids(which: keyof Arranged): number[] {
+    return [...arrangedBy(this.shared.view.link)[which]];
+  }
+
+  /** All lanes as they are placed, hidden ones too. */
+  get #placed(): PlacedLane[] {
+    const { scene, link } = this.shared.view;
+    return scene ? placedLanes(scene.index, arrangedBy(link)) : [];
   }
 
   #toggle(which: "pinned" | "hidden", lane: Lane): void {
@@ -71,14 +92,30 @@ export class Lanes implements Tool {
     view.live.say(`${cut(lane.name, 60)} is ${words}`);
   }
 
+  /** Past the next lane that is shown: of the pinned ones, or of its kind. */
   #move(lane: Lane, by: -1 | 1): void {
-    const ids = this.#ids("pinned");
-    const at = ids.indexOf(lane.id);
-    const other = ids[at + by];
-    if (other === undefined) return;
-    [ids[at], ids[at + by]] = [other, lane.id];
-    this.shared.view.link.set("pinned", ids);
-    this.shared.view.live.say(`${cut(lane.name, 60)} is pinned at place ${at + by + 1}`);
+    const { view } = this.shared;
+    const { lanes } = view.scene!.index;
+    const name = cut(lane.name, 60);
+    const id = (at: number) => lanes[at]!.id;
+    const placed = this.#placed;
+    const kind = placed.find(([at]) => id(at) === lane.id)![1];
+    const hidden = this.#ids("hidden");
+    const kin = placed.filter(([at, of]) => of === kind && (id(at) === lane.id || !hidden.includes(id(at)))).map(([at]) => id(at));
+    const other = kin[kin.indexOf(lane.id) + by];
+    if (other === undefined) {
+      const end = by < 0 ? "first" : "last";
+      return view.say(kind ? `${name} is the ${end} of its kind; pinned it goes above all others` : `${name} is the ${end}`);
+    }
+    if (kind === 0) view.link.set("pinned", moved(this.#ids("pinned"), lane.id, other));
+    else {
+      // where pinned ones are among their kind is not lost
+      const all = placedLanes(view.scene!.index, { ...arrangedBy(view.link), pinned: [] })
+        .filter(([, of]) => of === kind).map(([at]) => id(at));
+      const rest = this.#ids("arranged").filter((each) => !all.includes(each));
+      view.link.set("arranged", [...rest, ...moved(all, lane.id, other)]);
+    }
+    view.live.say(`${name} is ${by < 0 ? "above" : "below"} ${cut(lanes.find((each) => each.id === other)!.name, 60)}`);
   }
 
   #show(): void {
@@ -94,10 +131,8 @@ export class Lanes implements Tool {
     this.#note.hidden = this.open || gone.length === 0;
     this.#all.hidden = gone.length === 0;
     if (!this.open) return this.#list.replaceChildren();
-    const first = pinned.flatMap((id) => lanes.find((lane) => lane.id === id) ?? []);
     const focus = this.#focused();
-    this.#list.replaceChildren(...[...first, ...lanes.filter((lane) => !first.includes(lane))]
-      .map((lane) => this.#rowOf(lane, pinned, hidden)));
+    this.#list.replaceChildren(...this.#placed.map(([lane]) => this.#rowOf(lanes[lane]!, pinned, hidden)));
     if (focus) this.#list.querySelector<HTMLElement>(`[data-of="${focus}"]`)?.focus({ preventScroll: true });
   }
 
@@ -119,7 +154,6 @@ export class Lanes implements Tool {
     const subs = lane.subs > 1 ? make("small", ` ${lane.subs} sub-lanes`) : "";
     const row = make("li", make("span", { dir: "auto" }, name, subs), toggle("pinned", "Pin"), toggle("hidden", "Hide"));
     for (const [by, word, path] of [[-1, "up", UP], [1, "down", DOWN]] as const) {
-      if (!pinned.includes(lane.id)) continue;
       const made = button(`Move ${name} ${word}`, `Move ${word}`, icon(path));
       made.dataset.of = `${word} ${lane.id}`;
       made.onclick = () => this.#move(lane, by);
@@ -127,4 +161,12 @@ export class Lanes implements Tool {
     }
     return row;
   }
+}
+
+/** A number at the place of another. */
+export function moved(ids: readonly number[], one: number, other: number): number[] {
+  const place = ids.indexOf(other);
+  const made = ids.filter((id) => id !== one);
+  made.splice(place, 0, one);
+  return made;
 }

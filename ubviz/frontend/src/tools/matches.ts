@@ -1,12 +1,13 @@
 /** Which bars and marks a search finds, and the way from one to the next in order of time. */
 
-import { cut } from "../base/visible";
+import { visible } from "../base/visible";
 import { kept } from "../base/kept";
 import { lower, upper, type Bars, type Marks } from "../timeline/columns";
 import type { Data, Item } from "../timeline/data";
 import type { Index } from "../timeline/model";
 import type { BarTrack, MarkTrack } from "../timeline/tracks";
 import { belongsTo, nameOf, sortOf } from "../timeline/words";
+import { sortsOf, type Sorts } from "./sorts";
 
 export type AnyTrack = BarTrack | MarkTrack;
 export type Chunk = Bars | Marks;
@@ -34,31 +35,27 @@ export function itemAt(data: Data, track: AnyTrack, chunk: Chunk, i: number): It
   return data.itemAt(track, { chunk, i } as never);
 }
 
+/** No more of a name is looked at. */
+const LONG = 300;
+
 /** All words by which an item may be found. */
 export function searchText(item: Item, index: Index): string {
   const lane = index.lanes[item.lane];
   const ubatch = item.ubatch === null ? [] : [`ubatch ${item.ubatch}`];
   const words = [nameOf(item), item.name, item.op ?? "", item.kind ?? "", sortOf(item), ...belongsTo(item), ...ubatch,
     lane?.name ?? "", `rank ${lane?.rank}`];
-  return words.map((word) => cut(word, 300)).join(" ").toLowerCase();
+  return visible(words.map((word) => word.slice(0, LONG)).join(" ")).toLowerCase();
 }
 
-/** What is the same for many rows is asked once: a number for all that the words of a row come from. */
-function keyOf(track: AnyTrack, chunk: Chunk): (i: number) => number | string {
-  if (isBars(track)) {
-    const { style, ubatch, name, op, layer } = chunk as Bars;
-    return (i) => `${style[i]} ${ubatch[i]} ${name[i]} ${op[i]} ${layer[i]}`;
-  }
-  const { kind, ubatch, text } = chunk as Marks;
-  return (i) => (kind[i]! * 512 + ubatch[i]!) * 2 ** 32 + text[i]!;
-}
+/** The sorts of a chunk, kept as long as the chunk is. */
+const known = new WeakMap<Chunk, Sorts>();
 
-/** A quick way past rows that are as the row before. */
-function sameAsBefore(track: AnyTrack, chunk: Chunk): (i: number) => boolean {
-  const columns = isBars(track)
-    ? [(chunk as Bars).style, chunk.ubatch, (chunk as Bars).name, (chunk as Bars).op, (chunk as Bars).layer]
-    : [(chunk as Marks).kind, chunk.ubatch, (chunk as Marks).text];
-  return (i) => i > 0 && columns.every((column) => column[i] === column[i - 1]);
+function sortsIn(track: AnyTrack, chunk: Chunk): Sorts {
+  return kept(known, chunk, () => {
+    const { style, name, op, layer } = chunk as Bars;
+    const { kind, text } = chunk as Marks;
+    return sortsOf(isBars(track) ? [name, op, style, layer, chunk.ubatch] : [text, kind, chunk.ubatch], chunk.rows);
+  });
 }
 
 export class Matches {
@@ -73,27 +70,25 @@ export class Matches {
   }
 
   #search(track: AnyTrack): void {
-    const known = new Map<number | string, boolean>();
     for (const chunk of track.chunks as (Chunk | undefined)[]) {
       if (!chunk) continue;
-      const key = keyOf(track, chunk);
-      const same = sameAsBefore(track, chunk);
+      const { of, first, texts } = sortsIn(track, chunk);
+      const is = Uint8Array.from(first, (i, sort) => {
+        const text = (texts[sort] ??= this.#textOf(track, chunk, i));
+        return Number(text !== "" && this.words.every((word) => text.includes(word)));
+      });
+      if (!is.includes(1)) continue;
       const at = new Uint32Array(chunk.rows);
-      let [count, is] = [0, false];
-      for (let i = 0; i < chunk.rows; i++) {
-        if (!same(i)) is = kept(known, key(i), () => this.#matches(track, chunk, i));
-        if (is) at[count++] = i;
-      }
-      if (!count) continue;
+      let count = 0;
+      for (let i = 0; i < chunk.rows; i++) if (is[of[i]!]) at[count++] = i;
       this.found.push({ track, chunk, at: at.slice(0, count) });
       this.count += count;
     }
   }
 
-  #matches(track: AnyTrack, chunk: Chunk, i: number): boolean {
-    if (isEcho(this.data, track, chunk, i)) return false;
-    const text = searchText(itemAt(this.data, track, chunk, i), this.data.index);
-    return this.words.every((word) => text.includes(word));
+  /** What rows like this one are found by; nothing where they are no items of their own. */
+  #textOf(track: AnyTrack, chunk: Chunk, i: number): string {
+    return isEcho(this.data, track, chunk, i) ? "" : searchText(itemAt(this.data, track, chunk, i), this.data.index);
   }
 
   /** How many come before one, in order of time, then of tracks; -1 for an item that was not found. */

@@ -145,7 +145,7 @@ export class Search implements Tool {
         }
         reach = max(reach, b, a + THICK);
         // what lies under the line is passed over at once
-        n = max(firstIn(chunk.start, at, timeOf(reach), end, n + 1) - 1, n);
+        n = nextFrom(chunk.start, at, timeOf(reach), end, n + 1) - 1;
       }
       if (reach > begin) ctx.fillRect(begin, y + 1, reach - begin, THICK);
     }
@@ -168,9 +168,21 @@ export class Search implements Tool {
   }
 }
 
+/** The same as `firstIn`, not before `least`: most often it is near, so that it is looked for in growing steps. */
+function nextFrom(start: Float64Array, at: Uint32Array, from: number, end: Float64Array, least: number): number {
+  let [low, by] = [least, 1];
+  while (low + by < at.length && max(start[at[low + by]!]!, end[at[low + by]!]!) < from) {
+    low += by;
+    by *= 2;
+  }
+  return firstIn(start, at, from, end, low, min(low + by, at.length));
+}
+
 /** The first of some rows that may still be seen: bars of a track follow one another. */
-function firstIn(start: Float64Array, at: Uint32Array, from: number, end: Float64Array, least = 0): number {
-  let [low, high] = [least, at.length];
+function firstIn(
+  start: Float64Array, at: Uint32Array, from: number, end: Float64Array, least = 0, most = at.length,
+): number {
+  let [low, high] = [least, most];
   while (low < high) {
     const half = (low + high) >> 1;
     if (max(start[at[half]!]!, end[at[half]!]!) < from) low = half + 1;

@@ -1,8 +1,9 @@
 /** For each thread the text of its function with the line it is at, and where that was called from. */
 
+import { codeOf } from "../../base/code";
 import { make } from "../../base/dom";
+import { excerpt, type Excerpt } from "../../base/excerpt";
 import { cut } from "../../base/visible";
-import { excerpt, type Excerpt } from "../../timeline/fields";
 import { changed, mark, value, who, type Seen } from "../seen";
 
 const AROUND = 2;
@@ -47,15 +48,7 @@ function place(seen: Seen, site: string, around: number, start: string): HTMLEle
   const found = seen.sources && excerpt(seen.sources, site, around);
   const caption = captionOf(site, start, found);
   if (!found) return [caption];
-  const lines = found.lines.map(({ number, text, current }) => {
-    const line = make("span", make("i", String(number)), text + "\n");
-    if (current) {
-      line.className = "ubviz-current";
-      line.ariaCurrent = "true";
-    }
-    return line;
-  });
-  return [caption, make("pre", ...lines)];
+  return [caption, codeOf(found)];
 }
 
 function captionOf(site: string, start: string, found: Excerpt | null): HTMLElement {

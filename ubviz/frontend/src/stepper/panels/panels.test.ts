@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Item } from "../model";
-import { firstShown, SHOWN } from "../list";
+import { firstShown, rowsFor } from "../list";
 import { ubatchOf } from "./flags";
 import { inWords } from "./ring";
 import { grouped } from "./streams";
@@ -25,9 +25,13 @@ test("equal neighbours of a queue are one, others are not", () => {
 });
 
 test("the list is full wherever it can be", () => {
-  assert.deepEqual([0, 3, 4, 50, 97, 99].map((at) => firstShown(at, 100)), [0, 0, 0, 46, 91, 91]);
-  assert.equal(firstShown(2, 3), 0);
-  assert.equal(firstShown(99, 100) + SHOWN, 100);
+  assert.deepEqual([0, 3, 4, 50, 97, 99].map((at) => firstShown(at, 100, 9)), [0, 0, 0, 46, 91, 91]);
+  assert.equal(firstShown(2, 3, 9), 0);
+  assert.deepEqual([9, 15, 61].map((rows) => firstShown(99, 100, rows) + rows), [100, 100, 100]);
+});
+
+test("it has as many rows as there is room for, nine at least", () => {
+  assert.deepEqual([-500, 0, 240, 275, 300, 1000, 9e9].map(rowsFor), [9, 9, 9, 11, 11, 39, 61]);
 });
 
 test("an object with a number has the colour of its microbatch", () => {
