@@ -4,6 +4,7 @@ Everything is a file without network, 1200 pixels wide, of the same spans: 32 la
 
 - bytes a span: the deflated columns of all bars, per span of the recording.
 - first paint: from the start of the navigation to the first frame with all bars; at bokeh to its first idle moment.
+  Of 100,000 spans the median of nine openings: a new tab's own work, beside which it happens, is as long.
 - frame: the time between two animation frames while each turns the wheel once (zoom in, pan, zoom out), 95th
   percentile. Bokeh and the sketch are shown the same ranges; bokeh is told that the reader is dragging, and so may draw
   a tenth of the spans.
@@ -19,6 +20,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -78,7 +80,8 @@ def _long(browser: Any, folder: Path) -> Iterator[Row]:
 def _short(browser: Any, folder: Path) -> Iterator[Row]:
     trace = many(SHORT)
     ours = timeline(browser, trace, folder)
-    yield Row("first paint of 100,000 spans", ours["first"], "ms", 400)
+    firsts = [ours["first"], *(reopened(browser, folder / "timeline.html") for _ in range(8))]
+    yield Row("first paint of 100,000 spans", median(firsts), "ms", 400)
     yield Row("frame of 100,000 spans", p95(ours["times"]), "ms")
     if SKETCH.exists():
         sketch = canvas_sketch(browser, trace, folder, ours["ranges"])
@@ -111,14 +114,25 @@ def timeline(browser: Any, trace: Trace, folder: Path) -> dict[str, Any]:
     path = folder / "timeline.html"
     ubviz.Timeline(trace).to_html(path)
     page = opened(browser, path)
-    page.wait_for_selector(".ubviz-timeline[data-ubviz-state=painted]")
-    first = float(page.locator(".ubviz-timeline").get_attribute("data-ubviz-first"))
+    first = first_paint(page)
     found: dict[str, Any] = page.evaluate("() => bench.turned()")
     points = on_bars(page)
     hover = [answered(page, "pointermove", "ubvizHovered", at) for at in points]
     click = [answered(page, "pointerup", "ubvizSelection", at) for at in points]
     page.close()
     return {**found, "first": first, "hover": some(hover), "click": some(click)}
+
+
+def reopened(browser: Any, path: Path) -> float:
+    page = opened(browser, path)
+    first = first_paint(page)
+    page.close()
+    return first
+
+
+def first_paint(page: Any) -> float:
+    page.wait_for_selector(".ubviz-timeline[data-ubviz-state=painted]")
+    return float(page.locator(".ubviz-timeline").get_attribute("data-ubviz-first"))
 
 
 def answered(page: Any, event: str, fact: str, at: tuple[float, float]) -> float | None:

@@ -18,7 +18,7 @@ from ..runtime.schedule import looks_in, read_schedule
 from ..view.scheduler import SchedulerView
 
 MOST_STATES = 600
-"""A page gets no more: each costs a run or several, while a learner waits. Six microbatches have 1,125, which took 9 s."""
+"""A page gets no more: each costs a run or several, while a learner waits. Six microbatches have 1,125: 9 s of work."""
 
 
 class Scheduler(live.Scheduler, SchedulerView):

@@ -26,7 +26,7 @@ font:16px/1.6 Inter,system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
 main>p,main>ul,main>ol,main>h1,main>h2,main>h3,main>table,main>details{max-width:74ch}
 h1{font-size:28px;line-height:1.25;margin:20px 0 12px}h2{font-size:20px;margin:34px 0 8px}a{color:var(--link)}
 pre,code{font:13px/1.55 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
-p code,li code,td code{padding:1px 4px;border-radius:4px;background:var(--grid)}
+p code,li code,td code{padding:1px 4px;overflow-wrap:anywhere;border-radius:4px;background:var(--grid)}
 pre{margin:10px 0;padding:10px 14px;border-radius:6px;overflow:auto}
 pre.code{background:var(--grid)}
 pre.out{padding:4px 14px;border-left:2px solid var(--grid);border-radius:0;white-space:pre-wrap;overflow-wrap:anywhere}

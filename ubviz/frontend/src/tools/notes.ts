@@ -3,7 +3,7 @@
 import { button, icon, listen, make } from "../base/dom";
 import { moment } from "../base/format";
 import { revealed } from "../base/range";
-import { cut, visible } from "../base/visible";
+import { visible } from "../base/visible";
 import type { Note } from "../timeline/model";
 import type { Paint } from "./layer";
 import { counted, Panel, type Shared, type Tool } from "./tool";
@@ -117,19 +117,30 @@ export class Notes implements Tool {
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
     const y = layout.rulerY + 19;
-    this.#notes.forEach(([ns], i) => {
-      const at = Math.round(x(ns));
-      if (at < left - RADIUS || at > right + RADIUS) return;
+    for (const { at, label } of groupsOf(this.#notes.map(([ns]) => Math.round(x(ns))))) {
+      if (at < left - RADIUS || at > right + RADIUS) continue;
       ctx.fillStyle = palette.soft;
       for (let dot = y; dot < height; dot += 5) ctx.fillRect(at, dot, 1, 2);
       ctx.fillStyle = palette.ink;
+      const half = Math.max(RADIUS, ctx.measureText(label).width / 2 + 5);
       ctx.beginPath();
-      ctx.arc(at + 0.5, y, RADIUS, 0, 2 * Math.PI);
+      ctx.roundRect(at + 0.5 - half, y - RADIUS, 2 * half, 2 * RADIUS, RADIUS);
       ctx.fill();
       ctx.fillStyle = palette.background;
-      ctx.fillText(cut(String(i + 1), 3), at + 0.5, y + 0.5);
-    });
+      ctx.fillText(label, at + 0.5, y + 0.5);
+    }
   }
+}
+
+/** Notes that would lie over one another are one sign: at the first of them, "2–4". */
+export function groupsOf(places: readonly number[]): { at: number; label: string }[] {
+  const found: { at: number; first: number; last: number }[] = [];
+  places.forEach((at, i) => {
+    const before = found[found.length - 1];
+    if (before && at - before.at < 2 * RADIUS + 2) before.last = i + 1;
+    else found.push({ at, first: i + 1, last: i + 1 });
+  });
+  return found.map(({ at, first, last }) => ({ at, label: first === last ? `${first}` : `${first}\u2013${last}` }));
 }
 
 /** What a model holds, as far as it is notes. */
