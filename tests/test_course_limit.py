@@ -31,7 +31,9 @@ def endless(flag: Any) -> None:
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # Python is silent: SystemExit
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnhandledThreadExceptionWarning"
+)  # Python is silent: SystemExit
 @pytest.mark.parametrize("answer", [take, endless])
 def test_a_check_may_be_stopped_at_any_moment(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     moments = random.Random(7)
