@@ -20,6 +20,7 @@ from ubviz.analysis.overlap import overlap
 from ubviz.errors import BadArgument
 from ubviz.trace import Lane, Trace
 from ubviz.trace.build import Builder
+from ubviz.view.marked import TOOLS
 from ubviz.view.payload import Payload, answers
 
 
@@ -213,6 +214,18 @@ def test_lanes_are_named_by_role_or_number(trace: Trace) -> None:
         ("measure", (2, 1), "measure must not end before it starts, as 2 to 1 does"),
         ("measure", "x", "measure must be (start_ns, end_ns) or None, not 'x'"),
         ("query", None, "query is the text that is searched for, not None"),
+        (
+            "tool",
+            "critical path",
+            "tool must be one of search, list, area, ruler, past, future, path, lanes, notes, edges, bands, "
+            "or \"\" for none, not 'critical path'",
+        ),
+        ("tool", None, f'tool must be one of {", ".join(TOOLS)}, or "" for none, not None'),
+        (
+            "tool",
+            "edges",
+            "tool: this recording has nothing for 'edges': no graph was captured in it",
+        ),
     ],
 )
 def test_a_wrong_mark_is_refused_in_a_sentence(trace: Trace, name: str, value: Any, sentence: str) -> None:
@@ -221,6 +234,23 @@ def test_a_wrong_mark_is_refused_in_a_sentence(trace: Trace, name: str, value: A
     with pytest.raises(BadArgument) as raised:
         setattr(timeline, name, value)
     assert (str(raised.value), getattr(timeline, name)) == (sentence, before)
+
+
+def test_a_timeline_begins_with_a_tool_open(trace: Trace) -> None:
+    assert Timeline(trace).tool == ""
+    for name in TOOLS[:-2]:
+        assert Timeline(trace, tool=name).tool == name
+    captured = replays([{"kind": "set -> wake", "from_node": 0, "to_node": 2}], [0, 1, 2])
+    timeline = Timeline(captured, tool="edges")
+    sentence = (
+        "tool: this recording has nothing for 'bands': neither were clocks aligned in it, nor was it measured"
+    )
+    with pytest.raises(BadArgument, match=sentence):
+        timeline.tool = "bands"
+    timeline.tool = ""
+    assert timeline.tool == ""
+    with pytest.raises(BadArgument, match="no graph was captured in it"):
+        Timeline(trace, tool="edges")
 
 
 def test_notes_are_saved_with_the_recording(trace: Trace, tmp_path: Path) -> None:

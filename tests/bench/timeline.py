@@ -10,6 +10,8 @@ Everything is a file without network, 1200 pixels wide, of the same spans: 32 la
   percentile. Bokeh and the sketch are shown the same ranges; bokeh is told that the reader is dragging, and so may draw
   a tenth of the spans.
 - redraw: the part of such a frame that is our script painting, 95th percentile.
+- frame with the search open: the same frames while the search underlines what it found: most spans. Its ratio is of the
+  processor time that the page's main thread takes for a frame, with the search to without.
 - hover and click: from a pointer event to the end of the frame whose overlay shows it, 95th percentile.
 """
 
@@ -45,6 +47,8 @@ BOKEH_MS = 15_000
 PATIENCE_MS = 120_000
 POINTS = 30
 IDLE_MS = 300
+SOUGHT = "a"
+"""Nearly every span has it in its name, or in that of its lane."""
 
 
 def rows() -> Iterator[Row]:
@@ -76,6 +80,9 @@ def _long(browser: Any, folder: Path) -> Iterator[Row]:
     yield Row("frame of 1,000,000 spans", p95(ours["times"]), "ms", 33)
     yield Row("bokeh's frame of them", p95(bokeh["times"]), "ms")
     yield Row("frame / bokeh's", p95(ours["times"]) / p95(bokeh["times"]), "", 1 / 3)
+    searched = searching(browser, folder / "timeline.html")
+    yield Row("frame of 1,000,000 spans with the search open", p95(searched["times"]), "ms")
+    yield Row("a frame's processor time with it / without", searched["ratio"], "", 2)
     yield Row("answer to hovering", p95(ours["hover"]), "ms", 32)
     yield Row("answer to a click", p95(ours["click"]), "ms", 32)
 
@@ -128,6 +135,36 @@ def timeline(browser: Any, trace: Trace, folder: Path) -> dict[str, Any]:
     click = [answered(page, "pointerup", "ubvizSelection", at) for at in points]
     page.close()
     return {**found, "first": first, "hover": some(hover), "click": some(click)}
+
+
+def searching(browser: Any, path: Path) -> dict[str, Any]:
+    """The frames of this file while a search is open, and what they take of the processor against those without."""
+    page = opened(browser, path)
+    page.wait_for_selector(".ubviz-timeline[data-ubviz-state=painted][data-ubviz-tools]")
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def turned() -> tuple[list[float], float]:
+        before = busy(session)
+        times = page.evaluate("() => bench.turned()")["times"]
+        return times, (busy(session) - before) / len(times)
+
+    turned()  # once, so that all code is compiled
+    _, without = turned()
+    page.locator(".ubviz-stage").focus()
+    page.keyboard.press("/")
+    page.keyboard.type(SOUGHT)
+    page.get_by_role("region", name="Search").filter(has_text="matches").wait_for()
+    turned()
+    times, during = turned()
+    page.close()
+    return {"times": times, "ratio": during / without}
+
+
+def busy(session: Any) -> float:
+    """Seconds of processor time that the main thread of a page has had."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return next(each["value"] for each in metrics if each["name"] == "TaskDuration")
 
 
 def until_idle(browser: Any, page: Any) -> None:

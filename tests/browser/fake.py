@@ -16,7 +16,7 @@ STATIC = Path(store.__file__).parents[2] / "static"
 
 TRAITS = {
     "cursor": None, "selection": [], "hovered": None, "theme": "auto", "order": "wall", "query": "", "area": None,
-    "measure": None, "pinned": [], "hidden": [], "_problem": "",
+    "measure": None, "pinned": [], "hidden": [], "tool": "", "_problem": "",
 }  # fmt: skip
 
 

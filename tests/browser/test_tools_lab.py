@@ -54,6 +54,16 @@ def test_search_cones_and_lanes(lab: Lab, server: Server) -> None:
         "JSON.parse(root.dataset.ubvizLanes).map(([lane]) => lane).slice(-2).join() === arg",
         f"{place(trace, 'compute')},{place(trace, 'comm')}",
     )
+    # a tool is opened by Python, and closed here
+    lab.py("setattr(w, 'tool', 'path')")
+    says(lab, "Critical path", "kernels running")
+    lab.stage().focus()
+    lab.keys("b")
+    lab.py_is("w.tool", "notes")
+    lab.keys("Escape")
+    lab.py_is("w.tool", "path")
+    lab.keys("Escape")
+    lab.py_is("w.tool", "")
 
 
 def test_the_brush(lab: Lab, server: Server) -> None:

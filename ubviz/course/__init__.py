@@ -7,14 +7,17 @@ from .predict import verdict
 from .progress import solved
 from .quiz import answered
 from .run import run
+from .told import listed, say
 
 __all__ = [
     "answered",
     "check",
     "forward_passes",
     "hint",
+    "listed",
     "microbatches",
     "run",
+    "say",
     "solution",
     "solved",
     "verdict",

@@ -12,6 +12,7 @@ from . import progress
 from .exercise import Verdict, wrong
 from .exercises import named
 from .limit import StillRuns, TookTooLong, within
+from .told import Told, filled
 
 LIMIT_S = 4.0
 """Seconds that judging an answer may take; to end one takes up to another."""
@@ -85,7 +86,7 @@ def hint(name: str, number: int = 1) -> str:
     hints = named(name).hints
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(hints):
         raise BadArgument(f"hints are numbered 1 to {len(hints)}, there is none {number!r}")
-    return hints[number - 1]
+    return Told(filled(hints[number - 1]))
 
 
 def solution(name: str) -> str:
@@ -93,5 +94,7 @@ def solution(name: str) -> str:
     file = f"s{named(name).name.replace('.', '_')}.py"
     path = SOLUTIONS / file
     if path.is_file():
-        return path.read_text(encoding="utf-8")
-    return f"Solutions do not travel with the package: this one is tests/course_solutions/{file} of its repository."
+        return Told(path.read_text(encoding="utf-8"))
+    return Told(
+        f"Solutions do not travel with the package: this one is tests/course_solutions/{file} of its repository."
+    )

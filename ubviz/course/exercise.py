@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .told import filled
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -39,7 +41,8 @@ class Verdict:
                 lines.append(f"  {name + ':':<9} {text}")
         return "\n".join(lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return filled(str(self))
 
     def __bool__(self) -> bool:
         return self.passed

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import BadArgument
+from .told import filled
 
 
 def verdict(
@@ -26,7 +27,7 @@ def verdict(
         return f"{said}\nThat is what happened, within {within:.0%}."
     for sentence, value in sorted(models.items(), key=lambda item: abs(item[1] - guess)):
         if _near(guess, value, within):
-            return f"{said}\nThat is {sentence}."
+            return filled(f"{said}\nThat is {sentence}.")
     return f"{said}\nThat is {'more' if guess > measured else 'less'} than measured, by a model of your own."
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import BadArgument
+from .told import filled
 
 
 def answered(choice: Any, right: Any, because: str, wrong: Mapping[Any, str]) -> str:
@@ -19,8 +20,8 @@ def answered(choice: Any, right: Any, because: str, wrong: Mapping[Any, str]) ->
     if choice is None or choice is Ellipsis:
         return "No answer yet: put one in place of the dots, and run the cell again."
     if choice == right:
-        return f"Right. {because}"
+        return filled(f"Right. {because}")
     if choice in wrong:
-        return f"No: {wrong[choice]}"
+        return filled(f"No: {wrong[choice]}")
     choices = ", ".join(repr(each) for each in sorted([right, *wrong], key=repr))
     raise BadArgument(f"{choice!r} is none of the answers; they are {choices}")

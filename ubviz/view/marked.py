@@ -1,8 +1,9 @@
 """What tools mark in a timeline, as plain values that both sides set: an area, a measure, lanes that are
-pinned, hidden or given an order, notes."""
+pinned, hidden or given an order, notes; and which tool stands open."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,13 @@ Note = tuple[int, str]
 """A time in nanoseconds, and what is said of it."""
 Area = tuple[int, int, tuple[int, ...]]
 """From, to, and the numbers of lanes; no lanes are all."""
+TOOLS = ("search", "list", "area", "ruler", "past", "future", "path", "lanes", "notes", "edges", "bands")
+"""The tools of a timeline that the trait ``tool`` can name."""
+RARE = {
+    "edges": ("graphs", "no graph was captured in it"),
+    "bands": ("bands", "neither were clocks aligned in it, nor was it measured what recording took"),
+}
+"""Tools that few recordings have something for: what of the index they show, and why there is none."""
 
 
 def as_area(trace: Trace, value: Any) -> Area | None:
@@ -95,6 +103,20 @@ def as_measure(value: Any) -> tuple[int, int] | None:
     if end < start:
         raise BadArgument(f"measure must not end before it starts, as {start} to {end} does")
     return start, end
+
+
+def as_tool(index: Mapping[str, Any], value: Any) -> str:
+    """A tool of the timeline with this index, or "" for none.
+
+    >>> as_tool({"graphs": True}, "edges")
+    'edges'
+    """
+    if not isinstance(value, str) or value not in ("", *TOOLS):
+        raise BadArgument(f'tool must be one of {", ".join(TOOLS)}, or "" for none, not {value!r}')
+    shows, why = RARE.get(value, ("", ""))
+    if shows and not index[shows]:
+        raise BadArgument(f"tool: this recording has nothing for {value!r}: {why}")
+    return value
 
 
 def measured(trace: Trace, area: Area | None) -> pd.DataFrame:

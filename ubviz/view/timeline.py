@@ -1,7 +1,8 @@
 """The interactive timeline of a recording: a widget for notebooks, and a file of its own.
 
 Only small state is synced, both ways: ``view_range``, ``cursor``, ``selection``, ``hovered``, ``theme``, ``order``,
-and what tools mark: ``query``, ``area``, ``measure``, ``pinned``, ``hidden``, ``arranged``, ``notes``.
+the ``tool`` that stands open, and what tools mark: ``query``, ``area``, ``measure``, ``pinned``, ``hidden``,
+``arranged``, ``notes``.
 Data is asked for by the page, block by block (see ``ubviz.view.payload``). A notebook that is shown without a
 kernel, or where no script runs, has the still picture.
 """
@@ -18,7 +19,7 @@ import traitlets as t
 from ..errors import BadArgument
 from ..trace.model import Lane, Trace
 from .fallback import Still, still
-from .marked import Area, Note, as_area, as_lanes, as_measure, as_notes, measured, noted
+from .marked import Area, Note, as_area, as_lanes, as_measure, as_notes, as_tool, measured, noted
 from .paint.frame import frame_of, last_complete_step
 from .paint.numbers import in_words, numbers_of_step, numbers_of_window
 from .palette import theme_of
@@ -46,14 +47,18 @@ class Timeline(View):
 
     trace: a recording. step: which step is shown first; the last complete one unless given. window:
     ``(start_ns, end_ns)`` instead. order: "wall" or "logical". theme: "auto" (the notebook's), "light" or "dark".
-    lanes: which, by role ("compute") or number. title: a heading. Raises BadArgument when an argument cannot be used.
+    lanes: which, by role ("compute") or number. title: a heading. tool: which stands open: "search", "list", "area",
+    "ruler", "past", "future", "path" (the critical path), "lanes", "notes", "edges" (those that a capture saw) or
+    "bands" (errors). Raises BadArgument when an argument cannot be used: "edges" and "bands" too, of a recording that
+    has none.
 
     Traits: ``view_range`` (start_ns, end_ns); ``cursor`` in nanoseconds or None; ``selection``, rows as
     ``("spans", 12)``; ``hovered``, one such row or None; ``theme``; ``order``; ``query``, what is searched for;
     ``area``, ``(start_ns, end_ns, lanes)`` whose spans ``measured()`` gives; ``measure``, the two ends of the ruler;
     ``pinned``, ``hidden`` and ``arranged``, lanes by role or number: those above all others, those that are not
     shown, those that come first among their kind, in this order; ``notes``, as ``(t_ns, text)``: ``annotated()`` is
-    the recording with them. Times are those of the recording.
+    the recording with them; ``tool``, the one opened last of those that stand open, or "": another name closes the one
+    before, "" all that were opened. Times are those of the recording.
     """
 
     SCRIPT = "widget"
@@ -71,6 +76,7 @@ class Timeline(View):
         "hidden",
         "arranged",
         "notes",
+        "tool",
     )
     _esm = STATIC / "widget.js"
     _css = STATIC / "widget.css"
@@ -87,6 +93,7 @@ class Timeline(View):
     hidden = Checked(()).tag(sync=True)
     arranged = Checked(()).tag(sync=True)
     notes = Checked(()).tag(sync=True)
+    tool = Checked("").tag(sync=True)
     _store: Payload
 
     def __init__(
@@ -99,6 +106,7 @@ class Timeline(View):
         theme: str = "auto",
         lanes: Sequence[str | int] | None = None,
         title: str | None = None,
+        tool: str = "",
     ) -> None:
         must_be_trace(trace, "a Timeline shows")
         if step is not None and step not in trace.steps:
@@ -115,7 +123,7 @@ class Timeline(View):
         self._words, label = map(whole_text, self._say(step, window))
         self._store.index["label"] = label
         home = self._store.index["home"]
-        super().__init__(view_range=home, order=order, theme=theme, notes=noted(trace))
+        super().__init__(view_range=home, order=order, theme=theme, notes=noted(trace), tool=tool)
 
     def _say(self, step: int | None, window: tuple[int, int] | None) -> tuple[str, str]:
         """What it is in a few words, and in a sentence for whoever does not see it."""
@@ -187,6 +195,10 @@ class Timeline(View):
     @t.validate("notes")
     def _valid_notes(self, proposal: Any) -> tuple[Note, ...]:
         return as_notes(proposal["value"])
+
+    @t.validate("tool")
+    def _valid_tool(self, proposal: Any) -> str:
+        return as_tool(self._store.index, proposal["value"])
 
     def _valid_row(self, who: str, row: Any) -> Row:
         try:

@@ -15,7 +15,7 @@ from ...ubatch.contexts import by_thread
 from ..exercise import Exercise, Verdict, right, wrong
 from ..microbatches import Model, microbatches
 from ..run import run
-from ..told import listed
+from ..told import listed, without_ours
 
 LAYERS = 4
 SAME = 1.005
@@ -97,7 +97,9 @@ def judge(switch: Switch) -> Verdict:
     errors = [found for found in tried.findings if found.severity == "error"]
     if errors:
         first = errors[0]
-        said = f"It hangs:{listed(first.sentence)}" if first.kind == "deadlock" else first.sentence
+        said = (
+            f"It hangs:{listed(first.sentence)}" if first.kind == "deadlock" else without_ours(first.sentence)
+        )
         return wrong(said, replay=first.replay, **_first_difference(tried.trace(first))[1])
     if hang:
         return wrong(f"In {LAYERS} layers it hangs:{listed(hang)}")

@@ -12,7 +12,7 @@ from ...exploration import explore
 from ..exercise import Exercise, Verdict, right, wrong
 from ..microbatches import Model, microbatches
 from ..run import run
-from ..told import listed
+from ..told import listed, without_ours
 
 LAYERS = 4
 MOST = 1.15
@@ -84,7 +84,9 @@ def judge(layer: Layer) -> Verdict:
     errors = [found for found in tried.findings if found.severity == "error"]
     if errors:
         first = errors[0]
-        said = f"It hangs:{listed(first.sentence)}" if first.kind == "deadlock" else first.sentence
+        said = (
+            f"It hangs:{listed(first.sentence)}" if first.kind == "deadlock" else without_ours(first.sentence)
+        )
         return wrong(said, replay=first.replay)
     if hang:
         return wrong(f"In {LAYERS} layers it hangs:{listed(hang)}")
@@ -109,7 +111,7 @@ def judge(layer: Layer) -> Verdict:
                 " Dispatch and combine stand in the compute stream as well, and nothing can run beside them."
             )
         return wrong(
-            f"Right, but slow: {ratio:.2f} times the makespan of three yields.{reason}",
+            f"The order is right, but slow: {ratio:.2f} times the makespan of three yields.{reason}",
             yours=f"{analysis.makespan_ns / 1000:.0f} µs", expected=f"at most {MOST * REFERENCE_NS / 1000:.0f} µs",
         )  # fmt: skip
     return right(f"{ratio:.2f} times the makespan of three yields, in every schedule without a race.")

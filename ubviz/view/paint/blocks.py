@@ -39,7 +39,11 @@ class Block:
 
 
 def blocks(kernels: Sequence[Span], waits: Sequence[Span] = ()) -> list[Block]:
-    """Kernels (and transfers) of one lane as blocks; a stream that waits in between ends a block."""
+    """Kernels (and transfers) of one lane as blocks.
+
+    A stream that waits in between ends a block. So does a moment in which nothing is in flight: in a block of
+    kernels gaps are seen, but a flight after a pause is another flight.
+    """
     found: list[Block] = []
     last: tuple[object, ...] | None = None
     breaks = sorted(wait.start_ns for wait in waits if wait.end_ns > wait.start_ns)
@@ -52,7 +56,8 @@ def blocks(kernels: Sequence[Span], waits: Sequence[Span] = ()) -> list[Block]:
         if flies:
             label = label.removesuffix(" send")
         key = (span.ubatch, span.layer, label, span.cls, span.step, passed)
-        if key != last or not found:
+        landed = flies and bool(found) and span.start_ns > found[-1].end_ns
+        if key != last or not found or landed:
             cls = "transfer" if flies else span.cls or "other"
             found.append(Block(label, span.ubatch, span.layer, cls, span.step))
         last = key

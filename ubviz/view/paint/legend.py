@@ -46,7 +46,7 @@ def keys(canvas: Canvas) -> list[Entry]:
     return [
         Entry(_letters(short), clean(name), short)
         for name, short in canvas.short.items()
-        if name in canvas.shortened
+        if name in canvas.shortened and clean(name) != short  # a letter needs no key
     ]
 
 

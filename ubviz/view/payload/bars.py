@@ -194,12 +194,17 @@ def _cut(spans: Spans, waits: np.ndarray) -> tuple[dict[str, np.ndarray], np.nda
 def _styles(spans: Spans, rows: np.ndarray) -> np.ndarray:
     known = [STYLES.index(cls) if cls in STYLES[3:7] else STYLES.index("other") for cls in spans.classes]
     style = np.array([*known, STYLES.index("other")])[spans.cls[rows]]
-    flies = np.isin(spans.cat[rows], [code for code, cat in enumerate(spans.cats) if cat == "transfer"])
-    return np.where(flies, STYLES.index("transfer"), style)
+    return np.where(_flies(spans, rows), STYLES.index("transfer"), style)
+
+
+def _flies(spans: Spans, rows: np.ndarray) -> np.ndarray:
+    return np.isin(spans.cat[rows], [code for code, cat in enumerate(spans.cats) if cat == "transfer"])
 
 
 def _begins(spans: Spans, rows: np.ndarray, breaks: np.ndarray) -> np.ndarray:
-    """Whether another block begins: another operation, microbatch, layer or step, or a wait in between."""
+    """Whether another block begins: another operation, microbatch, layer or step, a wait in between, or a flight
+    after nothing was on the way.
+    """
     label = np.where(spans.op[rows] >= 0, spans.op[rows], spans.name[rows])
     passed = np.searchsorted(breaks, spans.start[rows], "right")
     keys = (label, spans.ubatch[rows], spans.layer[rows], spans.cls[rows], spans.step[rows], passed)
@@ -207,6 +212,7 @@ def _begins(spans: Spans, rows: np.ndarray, breaks: np.ndarray) -> np.ndarray:
     other[:1] = True
     for key in keys:
         other[1:] |= key[1:] != key[:-1]
+    other[1:] |= _flies(spans, rows[1:]) & (spans.start[rows[1:]] > spans.end[rows[:-1]])
     return other
 
 

@@ -32,9 +32,10 @@ export class Trouble {
     return this.#own !== "";
   }
 
-  meet(error: unknown): void {
+  /** `before`: what is said first; nothing of a sentence that says it all. */
+  meet(error: unknown, before = `The ${this.view} met an error: `): void {
     const message = error instanceof Error ? error.message : String(error);
-    this.#own = `The ${this.view} met an error: ${visible(message)}`;
+    this.#own = before + visible(message);
     this.#show();
   }
 

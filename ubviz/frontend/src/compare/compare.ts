@@ -4,13 +4,13 @@ import { atEnd, make } from "../base/dom";
 import { Link } from "../base/link";
 import { Live } from "../base/live";
 import { listenToPresses } from "../base/press";
-import { Problem } from "../base/problem";
 import { framed, moved, revealed, sound, within, zoomed, type Range } from "../base/range";
 import { LEAST_NS, Scale } from "../base/scale";
 import { coloured, density, sized, watchSize } from "../base/surface";
 import { measureBy } from "../base/text";
 import { paletteOf, watchTheme } from "../base/theme";
-import { cut, visible } from "../base/visible";
+import { Trouble } from "../base/trouble";
+import { cut } from "../base/visible";
 import { open } from "../base/wire";
 import { listenToPointer } from "../timeline/pointer";
 import { dataOf, keyOf, numberOf, type Data } from "./data";
@@ -32,7 +32,7 @@ const HINT = "Point at an operation to see its partner; click to select it. Arro
 export class Compare {
   readonly #link: Link<State>;
   readonly #live: Live;
-  readonly #problem: Problem;
+  readonly #trouble: Trouble;
   readonly #table: Table;
   readonly #legend = new Legend();
   readonly #title = make("div.compare-title", { dir: "auto" });
@@ -50,12 +50,11 @@ export class Compare {
   #hovered: number | null = null;
   #width = 0;
   #frame = 0;
-  #trouble = "";
 
   constructor(model: Model, el: HTMLElement, readonly signal: AbortSignal) {
     this.#link = new Link(model, signal);
     this.#live = new Live(signal);
-    this.#problem = new Problem(() => this.#dismiss(), signal);
+    this.#trouble = new Trouble(this.#link, "comparison", () => this.#stage.focus({ preventScroll: true }), signal);
     this.#table = new Table({
       choose: (number) => this.#choose(number, "table"),
       point: (number) => this.#point(number),
@@ -66,7 +65,7 @@ export class Compare {
       },
     }, signal);
     this.#root = make("section", { class: "ubviz ubviz-compare", role: "group", "aria-label": "Two recordings compared" },
-      this.#title, this.#problem.element, this.#figures, this.#notices, this.#stage, this.#said, this.#legend.element,
+      this.#title, this.#trouble.element, this.#figures, this.#notices, this.#stage, this.#said, this.#legend.element,
       this.#table.element, this.#live.element);
     this.#root.dataset.ubvizState = "loading";
     el.classList.add("ubviz-place");
@@ -89,18 +88,17 @@ export class Compare {
       if (selected !== null) this.#table.reveal(selected);
       this.#request();
     });
-    this.#link.on("_problem", () => this.#complain());
     this.#link.on("_head", () => void this.#load());
     watchTheme(() => this.#request(), signal);
     watchSize(this.#root, (width) => {
       this.#width = width;
       this.#request();
     }, signal);
-    this.#complain();
     void this.#load();
   }
 
   async #load(): Promise<void> {
+    this.#trouble.forget();
     try {
       const { index, wire } = await open<Index>(this.#link.get("_head"));
       if (this.signal.aborted) return;
@@ -272,21 +270,9 @@ export class Compare {
     this.#root.dataset.ubvizFirst ??= performance.now().toFixed(0);
   }
 
-  // ---- what went wrong
-
   #fail(error: unknown): void {
-    this.#trouble = error instanceof Error ? error.message : String(error);
-    this.#root.dataset.ubvizState = "failed";
-    this.#complain();
-  }
-
-  #complain(): void {
-    this.#problem.show(visible(this.#trouble || String(this.#link.get("_problem") ?? ""), "\n"));
-  }
-
-  #dismiss(): void {
-    this.#trouble = "";
-    this.#link.set("_problem", "");
-    this.#complain();
+    if (this.signal.aborted) return;
+    this.#root.dataset.ubvizState = "error";
+    this.#trouble.meet(error);
   }
 }

@@ -7,11 +7,11 @@ import { atEnd, make } from "../base/dom";
 import { Link } from "../base/link";
 import { Live } from "../base/live";
 import { listenToPresses } from "../base/press";
-import { Problem } from "../base/problem";
 import { coloured, density, sized, watchSize } from "../base/surface";
 import { measureBy } from "../base/text";
 import { paletteOf, watchTheme } from "../base/theme";
-import { cut, visible } from "../base/visible";
+import { Trouble } from "../base/trouble";
+import { cut } from "../base/visible";
 import { open, type Wire } from "../base/wire";
 import { CHART_HEIGHT, chartWords, evenWords, inSentence, paintChart } from "./chart";
 import { Curves } from "./curve";
@@ -39,7 +39,7 @@ interface Ready {
 export class Lab {
   readonly #link: Link<State>;
   readonly #live: Live;
-  readonly #problem: Problem;
+  readonly #trouble: Trouble;
   readonly #plans = new Map<string, Plan | "coming">();
   readonly #title = make("div.lab-title", { dir: "auto" });
   readonly #figures = make("dl.lab-figures");
@@ -56,16 +56,15 @@ export class Lab {
   /** When what is to be drawn was asked for. */
   #asked = 0;
   #drawn: { values: Values; words: string } | null = null;
-  #trouble = "";
 
   constructor(model: Model, el: HTMLElement, readonly signal: AbortSignal) {
     this.#link = new Link(model, signal);
     this.#live = new Live(signal);
-    this.#problem = new Problem(() => this.#dismiss(), signal);
+    this.#trouble = new Trouble(this.#link, "lab", () => this.#ready?.panel.focus(), signal);
     this.#desk.append(make("div.lab-run", this.#figures, this.#lanes, this.#legend.element, this.#notes),
       make("div.lab-curve", this.#chartTitle, this.#chart));
     this.#root = make("section", { class: "ubviz ubviz-lab", role: "group", "aria-label": "What if" },
-      this.#title, this.#problem.element, this.#desk, this.#live.element);
+      this.#title, this.#trouble.element, this.#desk, this.#live.element);
     this.#root.dataset.ubvizState = "loading";
     el.classList.add("ubviz-place");
     el.append(this.#root);
@@ -75,18 +74,17 @@ export class Lab {
     });
     listenToPresses(this.#root, () => {}, signal);
     for (const name of ["values", "curve", "theme"] as const) this.#link.on(name, () => this.#request());
-    this.#link.on("_problem", () => this.#complain());
     this.#link.on("_head", () => void this.#load());
     watchTheme(() => this.#request(), signal);
     watchSize(this.#root, (width) => {
       this.#width = width;
       this.#request();
     }, signal);
-    this.#complain();
     void this.#load();
   }
 
   async #load(): Promise<void> {
+    this.#trouble.forget();
     try {
       const { index, wire } = await open<Index>(this.#link.get("_head"));
       if (this.signal.aborted) return;
@@ -152,7 +150,7 @@ export class Lab {
       this.#request();
     }, (error: unknown) => {
       this.#plans.delete(name);
-      this.#fail(error);
+      this.#fail(error, ""); // a simulator of one's own that failed: the sentence says so
     });
     return null;
   }
@@ -276,22 +274,10 @@ export class Lab {
     this.#root.dataset.ubvizCurve = curve.done ? "done" : "coming";
   }
 
-  // ---- what went wrong
-
-  #fail(error: unknown): void {
-    this.#trouble = error instanceof Error ? error.message : String(error);
-    this.#root.dataset.ubvizState = "failed";
-    this.#complain();
-  }
-
-  #complain(): void {
-    this.#problem.show(visible(this.#trouble || String(this.#link.get("_problem") ?? ""), "\n"));
-  }
-
-  #dismiss(): void {
-    this.#trouble = "";
-    this.#link.set("_problem", "");
-    this.#complain();
+  #fail(error: unknown, before?: string): void {
+    if (this.signal.aborted) return;
+    this.#root.dataset.ubvizState = "error";
+    this.#trouble.meet(error, before);
   }
 }
 

@@ -50,6 +50,11 @@ export class Panel {
     return make("div.lab-choice", make("label", { for: id }, cut(choice.label, 60)), select);
   }
 
+  /** Lead to the first control. */
+  focus(): void {
+    this.element.querySelector<HTMLElement>("input, select")?.focus({ preventScroll: true });
+  }
+
   /** Show where everything stands. */
   show(values: Values, curve: string): void {
     for (const [name, { slider, input, output, row }] of this.#sliders) {

@@ -1,5 +1,6 @@
 /** Which key means what; a thread's key is its number in the replay string. */
 
+import type { Line } from "../base/keys_panel";
 import { passes, type Press } from "../base/press";
 
 export type Command = "undo" | "again" | "run on" | "start again" | "keys" | { thread: number };
@@ -10,7 +11,7 @@ const COMMANDS: Record<string, Command> = {
   arrowleft: "undo", backspace: "undo", arrowright: "again", home: "start again", r: "run on", "?": "keys",
 };
 
-export const HELP: [keys: string[], words: string][] = [
+export const HELP: Line[] = [
   [["0", "1", "2"], "let main, the first, the second other thread go on"],
   [["←", "⌫"], "undo"],
   [["→"], "choose again what was taken back"],

@@ -1,8 +1,8 @@
-/** The elements of a view and where they stand: the bar, the question, and the panel of keys. */
+/** The bar of a view: what can be done beside choosing. */
 
 import { button, icon, listen, make } from "../base/dom";
 import { oneStop } from "../base/one_stop";
-import { HELP, type Command } from "./keys";
+import type { Command } from "./keys";
 
 const UNDO = "M6.5 3.5 3 7l3.5 3.5M3 7h6a4 4 0 0 1 0 8H7";
 const AGAIN = "M9.5 3.5 13 7l-3.5 3.5M13 7H7a4 4 0 0 0 0 8h2";
@@ -52,34 +52,4 @@ export class Bar {
 /** A button that does nothing now keeps the focus: it is only said to be disabled. */
 function disable(made: HTMLElement, off: boolean): void {
   made.setAttribute("aria-disabled", String(off));
-}
-
-/** The panel that lists the keys. */
-export class KeysPanel {
-  readonly element = make("div.keys", { role: "dialog", "aria-label": "Keys", tabindex: "-1" });
-  #before: Element | null = null;
-
-  constructor(closed: () => void, signal: AbortSignal) {
-    const close = button("Close", "Close (Esc)", "Close");
-    listen(close, "click", closed, signal);
-    const list = make("dl");
-    for (const [keys, words] of HELP) {
-      list.append(make("dt", ...keys.map((key) => make("kbd", key))), make("dd", words));
-    }
-    this.element.append(list, close);
-    this.element.hidden = true;
-  }
-
-  get open(): boolean {
-    return !this.element.hidden;
-  }
-
-  /** Open it, or close it and lead the focus back to where it came from. */
-  toggle(opener: HTMLElement): void {
-    this.element.hidden = this.open;
-    opener.setAttribute("aria-expanded", String(this.open));
-    if (this.open) this.#before = document.activeElement;
-    const to = this.open ? this.element : this.#before instanceof HTMLElement ? this.#before : opener;
-    to.focus({ preventScroll: true });
-  }
 }

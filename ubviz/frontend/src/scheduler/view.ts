@@ -3,17 +3,18 @@
 import { atEnd, make } from "../base/dom";
 import { Link } from "../base/link";
 import { Live } from "../base/live";
+import { KeysPanel, listOf } from "../base/keys_panel";
 import { listenToPresses } from "../base/press";
-import { Problem } from "../base/problem";
 import { coloured, watchSize } from "../base/surface";
 import { paletteOf, watchTheme } from "../base/theme";
+import { Trouble } from "../base/trouble";
 import { cut } from "../base/visible";
 import { open } from "../base/wire";
-import { commandOf, type Command } from "./keys";
+import { commandOf, HELP, type Command } from "./keys";
 import type { Game, Index, Model, State } from "./model";
 import { spoken } from "./report";
 import { opened } from "./schedule";
-import { Bar, KeysPanel, type BarAct } from "./shell";
+import { Bar, type BarAct } from "./shell";
 import { Table } from "./table";
 import { Walk } from "./walk";
 import { counted, happened, listed } from "./words";
@@ -27,7 +28,7 @@ export class Scheduler {
   readonly #live: Live;
   readonly #bar: Bar;
   readonly #keys: KeysPanel;
-  readonly #problem: Problem;
+  readonly #trouble: Trouble;
   readonly #question = make("b");
   readonly #able = make("span", { dir: "auto" });
   readonly #body = make("div.play");
@@ -36,20 +37,20 @@ export class Scheduler {
   #table: Table | null = null;
   #code: boolean | null = null;
   #narrow = false;
-  #trouble = "";
-  #broken = false;
 
   constructor(model: Model, el: HTMLElement, readonly signal: AbortSignal) {
     this.#link = new Link(model, signal);
     this.#live = new Live(signal);
     this.#bar = new Bar((act) => this.#act(act), signal);
-    this.#keys = new KeysPanel(() => this.#act("keys"), signal);
-    this.#problem = new Problem(() => this.#dismiss(), signal);
+    const toRoot = () => this.root.focus({ preventScroll: true });
+    this.#trouble = new Trouble(this.#link, "scheduler", toRoot, signal);
     this.#question.textContent = "Working out what can happen …";
     const status = make("p.question", this.#question, " ", this.#able);
     this.root = make("section", { class: "ubviz ubviz-scheduler", role: "group", tabindex: "-1" },
-      make("div.bar", status, this.#bar.element), this.#keys.element, this.#problem.element, this.#body,
+      make("div.bar", status, this.#bar.element), this.#trouble.element, this.#body,
       this.#live.element);
+    this.#keys = new KeysPanel([listOf(HELP)], this.#bar.keys, this.root, signal);
+    this.root.append(this.#keys.element);
     this.root.dataset.ubvizState = "loading";
     el.classList.add("ubviz-place");
     el.append(this.root);
@@ -65,7 +66,6 @@ export class Scheduler {
     link.on("schedule", () => this.#follow());
     link.on("theme", () => this.#show());
     link.on("hints", () => this.#show());
-    link.on("_problem", () => this.#show());
     link.on("_head", () => void this.#load());
     watchTheme(() => this.#show(), signal);
     watchSize(root, (width) => this.#resized(width), signal);
@@ -87,6 +87,7 @@ export class Scheduler {
     this.#until.abort();
     const until = (this.#until = new AbortController());
     this.#walk = this.#table = null;
+    this.#trouble.forget();
     this.root.dataset.ubvizState = "loading";
     try {
       const { index, wire } = await open<Index>(this.#link.get("_head"));
@@ -98,8 +99,10 @@ export class Scheduler {
       this.#begin(game, until.signal);
     } catch (error) {
       if (until.signal.aborted) return;
-      this.#broken = true;
-      this.#complain(sentenceOf(error));
+      this.#walk = this.#table = null;
+      this.root.dataset.ubvizState = "error";
+      this.#question.textContent = "There is nothing to play here.";
+      this.#trouble.meet(error, "");
     }
   }
 
@@ -121,7 +124,7 @@ export class Scheduler {
 
   #act(command: Command | BarAct): void {
     const walk = this.#walk;
-    if (command === "keys") this.#keys.toggle(this.#bar.keys);
+    if (command === "keys") this.#keys.toggle();
     else if (!walk) return;
     else if (typeof command === "object") this.#choose(command.thread);
     else if (command === "undo") this.#go(walk.at - 1);
@@ -165,13 +168,13 @@ export class Scheduler {
     try {
       this.#open(opened(this.#walk!.game, text).threads);
     } catch (error) {
-      this.#complain(sentenceOf(error));
+      this.#trouble.meet(error, "");
     }
   }
 
   #moved(what: string): void {
     const walk = this.#walk!;
-    if (!this.#broken) this.#trouble = "";
+    this.#trouble.forget();
     this.#link.set("schedule", walk.schedule);
     this.#show();
     const { end } = walk.node;
@@ -187,9 +190,9 @@ export class Scheduler {
     const asked = this.#link.get("schedule");
     try {
       if (asked !== walk.schedule) walk.open(opened(walk.game, asked).threads);
-      if (!this.#broken) this.#trouble = "";
+      this.#trouble.forget();
     } catch (error) {
-      this.#trouble = sentenceOf(error);
+      this.#trouble.meet(error, "");
     }
     this.#show();
   }
@@ -210,7 +213,6 @@ export class Scheduler {
     const palette = paletteOf(this.#link.get("theme"));
     coloured(this.root, palette);
     const walk = this.#walk;
-    this.#problem.show(this.#trouble || this.#link.get("_problem"));
     if (!walk || !this.#table) return;
     const { node, at, game } = walk;
     const over = node.end !== null;
@@ -223,7 +225,7 @@ export class Scheduler {
     const { dataset } = this.root;
     dataset.ubvizSchedule = walk.schedule;
     dataset.ubvizEnd = node.end === null ? "" : game.ends[node.end].verdict;
-    dataset.ubvizState = this.#broken ? "error" : "painted";
+    dataset.ubvizState = "painted";
     dataset.ubvizFirst ??= String(performance.now());
   }
 
@@ -234,21 +236,4 @@ export class Scheduler {
     this.root.classList.toggle("ubviz-narrow", narrow);
     this.#show();
   }
-
-  #complain(sentence: string): void {
-    this.#trouble = sentence;
-    if (this.#broken) {
-      this.root.dataset.ubvizState = "error";
-      this.#question.textContent = "There is nothing to play here.";
-    }
-    this.#show();
-  }
-
-  #dismiss(): void {
-    this.#trouble = "";
-    this.#link.set("_problem", "");
-    this.#show();
-  }
 }
-
-const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -9,7 +9,7 @@ test("a step beyond the end is the end", () => {
 });
 
 test("parties are held against the threads that come", () => {
-  assert.equal(partiesWords(3, 4), "3 microbatches and main: 4 come");
+  assert.equal(partiesWords(3, 4), "3 microbatches and main");
   assert.equal(partiesWords(3, 3), "it opens for 3, and 4 come");
   assert.equal(partiesWords(3, 5), "4 come: it never opens");
 });

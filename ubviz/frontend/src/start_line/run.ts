@@ -39,7 +39,7 @@ export function within(run: Run, at: number): number {
 /** What the number of parties means beside the threads that come. */
 export function partiesWords(n: number, parties: number): string {
   const come = n + 1;
-  if (parties === come) return `${n} microbatches and main: ${come} come`;
+  if (parties === come) return `${n} microbatches and main`;
   return parties < come ? `it opens for ${parties}, and ${come} come` : `${come} come: it never opens`;
 }
 

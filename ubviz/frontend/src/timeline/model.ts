@@ -24,6 +24,8 @@ export interface State {
   hidden: number[];
   arranged: number[];
   notes: Note[];
+  /** The tool that stands open, or "". */
+  tool: string;
   _problem: string;
   _head: DataView;
 }

@@ -19,16 +19,18 @@ export type Area = [from: number, to: number, lanes: number[]];
 export class AreaTool implements Tool, DragUser {
   readonly name = "Area: count, sum, mean";
   readonly key = "r";
+  readonly word = "area";
   readonly #panel: Panel;
   readonly #words = make("span");
   readonly #paint = (paint: Paint) => this.#draw(paint);
   #drawn: Area | null = null;
   #known = "";
+  #own = false;
 
   constructor(private readonly shared: Shared) {
     this.#panel = new Panel(shared, "Area", () => this.close());
     this.#panel.head.append(this.#words);
-    shared.view.link.on("area", () => this.#follow());
+    shared.view.link.on("area", () => this.#own || shared.standing.quietly(() => this.#follow()));
     this.#follow();
   }
 
@@ -108,7 +110,9 @@ export class AreaTool implements Tool, DragUser {
   // ---- what is shown
 
   #set(area: Area): void {
+    this.#own = true;
     this.shared.view.link.set("area", area);
+    this.#own = false;
     this.#follow();
   }
 

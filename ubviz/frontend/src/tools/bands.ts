@@ -27,6 +27,7 @@ const LOW = 5;
 export class Bands implements Tool {
   readonly name = "Error bands: clocks, the recorder";
   readonly key = "u";
+  readonly word = "bands";
   readonly #panel: Panel;
   readonly #list = make("ul.bands");
   readonly #paint = (paint: Paint) => this.#draw(paint);

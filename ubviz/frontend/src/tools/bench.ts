@@ -20,6 +20,7 @@ import { Notes } from "./notes";
 import { Path } from "./path";
 import { Ruler } from "./ruler";
 import { Search } from "./search_bar";
+import { Standing } from "./standing";
 import type { Shared, Tool } from "./tool";
 
 class Bench implements Tools {
@@ -31,14 +32,14 @@ class Bench implements Tools {
   readonly #more: ReadonlyMap<string, () => void>;
   readonly #wide: () => void;
   readonly #lit: LitNumbers;
-  /** Tools in the order in which they were last used. */
-  #used: { open: boolean }[] = [];
+  readonly #standing: Standing;
 
   constructor(view: Timeline) {
     const { signal, shell: { stage } } = view;
     const dock = make("div.dock");
     stage.parentElement!.after(dock);
-    this.#shared = { view, signal, dock, layer: new Layer(view) };
+    const standing = (this.#standing = new Standing(view.link));
+    this.#shared = { view, signal, dock, layer: new Layer(view), standing };
     const overview = new Overview(this.#shared);
     const search = new Search(this.#shared);
     const [area, ruler, cone] = [new AreaTool(this.#shared), new Ruler(this.#shared), new ConeTool(this.#shared)];
@@ -55,7 +56,8 @@ class Bench implements Tools {
     this.#wide = () => area.widen();
     listenToDrags(this.#shared, [area, ruler]);
     this.#keys = keysOf(view);
-    this.#menu = new Menu(view, this.tools, (tool) => this.#use(tool));
+    this.#menu = new Menu(view, this.tools, (tool) => standing.use(tool));
+    standing.begin([...this.tools.filter((tool) => tool.word), this.#lit]);
   }
 
   press(event: KeyboardEvent): boolean {
@@ -64,7 +66,7 @@ class Bench implements Tools {
     const more = event.key === "R" && event.shiftKey ? this.#wide : this.#more.get(key);
     const tool = this.tools.find((each) => each.key === key);
     if (more) more();
-    else if (tool) this.#use(tool);
+    else if (tool) this.#standing.use(tool);
     return tool !== undefined || more !== undefined;
   }
 
@@ -72,18 +74,11 @@ class Bench implements Tools {
     if (this.#keys.open) this.#keys.toggle();
     else if (this.#menu.open) this.#menu.toggle();
     else {
-      const used = (tool: { open: boolean }) => this.#used.indexOf(tool);
-      const open = [...this.tools, this.#lit].filter((tool) => tool.open && !(tool instanceof Overview));
-      const last = open.sort((a, b) => used(a) - used(b)).pop();
+      const { last } = this.#standing;
       last?.close();
       return last !== undefined;
     }
     return true;
-  }
-
-  #use(tool: Tool): void {
-    this.#used = [...this.#used.filter((other) => other !== tool), tool];
-    tool.use();
   }
 
   keys(): void {
@@ -108,7 +103,9 @@ function part(cone: ConeTool, way: "past" | "future"): Tool {
     name: way === "past" ? "Past: what must come before" : "Future: what must come after",
     key: way === "past" ? "p" : "n",
     get open() { return cone.isShowing(way); },
+    word: way,
     use: () => cone.show(way),
+    stand: () => cone.stand(way),
     close: () => cone.close(),
     painted: (base) => cone.painted(base),
   };

@@ -36,6 +36,8 @@ export class ConeTool {
   readonly #paint = (paint: Paint) => this.#draw(paint);
   #of: Way = "past";
   #one = false;
+  /** It was opened with nothing selected: what is selected next is shown. */
+  #waits = false;
   #shown: Shown | null = null;
   #asked = 0;
   /** The selection that this tool has set: the cone stays what it is. */
@@ -68,6 +70,14 @@ export class ConeTool {
     this.#begin();
   }
 
+  /** Show one of them; while nothing is selected, say so and wait. */
+  stand(way: Way): void {
+    if (this.isShowing(way)) return;
+    this.#of = way;
+    this.#waits = true;
+    this.#open();
+  }
+
   /** Direct causes or effects only, or all again. */
   hop(): void {
     this.#one = this.open ? !this.#one : true;
@@ -77,13 +87,14 @@ export class ConeTool {
   close(): void {
     this.#panel.hide(this.shared.view.shell.stage);
     this.#shown = null;
-    this.#one = false;
+    this.#one = this.#waits = false;
     this.shared.layer.remove(this.#paint);
   }
 
   painted(base: boolean): void {
     const { scene } = this.shared.view;
     const { data } = scene ?? {};
+    if (base && this.#waits) this.#follow(); // what was selected may have come
     if (base && data && this.#shown && this.#shown.version !== data.version) {
       this.#shown.runs = runsOf(data, this.#shown.cone);
       this.#shown.version = data.version;
@@ -98,10 +109,14 @@ export class ConeTool {
   }
 
   #begin(): void {
-    const { view, layer } = this.shared;
-    if (!view.items.primary) return view.say("select something first");
+    const { view } = this.shared;
+    if (view.items.primary) this.#open();
+    else view.say("select something first");
+  }
+
+  #open(): void {
     this.#panel.show();
-    layer.add(this.#paint);
+    this.shared.layer.add(this.#paint);
     this.#follow();
   }
 
@@ -111,7 +126,12 @@ export class ConeTool {
     }
     this.#hop.setAttribute("aria-pressed", String(this.#one));
     const { items: { primary }, scene } = this.shared.view;
-    if (!primary || !scene) return this.close();
+    if (!primary || !scene) {
+      if (this.#waits) this.#words.textContent = `select something: its ${this.#of} is shown`;
+      else this.close();
+      return;
+    }
+    this.#waits = false;
     void this.#find(scene, primary);
   }
 

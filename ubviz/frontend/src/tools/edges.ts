@@ -23,6 +23,7 @@ const HEAD = 6;
 export class GraphEdges implements Tool {
   readonly name = "Edges seen at capture";
   readonly key = "e";
+  readonly word = "edges";
   readonly #panel: Panel;
   readonly #words = make("span");
   readonly #paint = (paint: Paint) => this.#draw(paint);

@@ -15,6 +15,7 @@ const DOWN = "M4 6.5l4 4 4-4";
 export class Lanes implements Tool {
   readonly name = "Lanes: pin, hide, reorder";
   readonly key = "t";
+  readonly word = "lanes";
   readonly #panel: Panel;
   readonly #words = make("span");
   readonly #all = button("Show all lanes", "Show all lanes", "Show all");
@@ -42,9 +43,13 @@ export class Lanes implements Tool {
 
   use(): void {
     if (this.open) return this.close();
+    this.stand();
+    this.#list.querySelector("button")?.focus({ preventScroll: true });
+  }
+
+  stand(): void {
     this.#panel.show();
     this.#show();
-    this.#list.querySelector("button")?.focus({ preventScroll: true });
   }
 
   close(): void {

@@ -18,6 +18,7 @@ const COLUMNS = ["at", "lasts", "what", "lane", "microbatch", "sort"];
 export class List implements Tool {
   readonly name = "List of what is shown";
   readonly key = "l";
+  readonly word = "list";
   readonly #panel: Panel;
   readonly #words = make("span.soft");
   readonly #rows = make("div.rows", { role: "rowgroup" });
@@ -55,9 +56,13 @@ export class List implements Tool {
 
   use(): void {
     if (this.open) return this.close();
+    this.stand();
+    this.#scroll.focus({ preventScroll: true });
+  }
+
+  stand(): void {
     this.#panel.show();
     this.#make();
-    this.#scroll.focus({ preventScroll: true });
   }
 
   close(): void {

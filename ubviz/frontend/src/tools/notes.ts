@@ -14,6 +14,7 @@ const RADIUS = 8;
 export class Notes implements Tool {
   readonly name = "Notes";
   readonly key = "b";
+  readonly word = "notes";
   readonly #panel: Panel;
   readonly #field = make("input", { type: "text", placeholder: "a note", autocomplete: "off", maxlength: "1000" });
   readonly #add = make("button", { type: "button" }, "Add");
@@ -44,9 +45,13 @@ export class Notes implements Tool {
 
   use(): void {
     if (this.open) return this.close();
+    this.stand();
+    this.#field.focus({ preventScroll: true });
+  }
+
+  stand(): void {
     this.#panel.show();
     this.#place();
-    this.#field.focus({ preventScroll: true });
   }
 
   close(): void {

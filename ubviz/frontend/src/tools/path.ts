@@ -25,6 +25,7 @@ const THICK = 3;
 export class Path implements Tool {
   readonly name = "Critical path";
   readonly key = "c";
+  readonly word = "path";
   readonly #panel: Panel;
   readonly #words = make("span");
   readonly #list = make("ul.parts");

@@ -24,6 +24,7 @@ const HINT = "Drag from edge to edge, or click into a gap. By keys: select, M, s
 export class Ruler implements Tool, DragUser {
   readonly name = "Ruler: measure a gap";
   readonly key = "m";
+  readonly word = "ruler";
   readonly #panel: Panel;
   readonly #words = make("span");
   readonly #causes = make("ul.causes-list");
@@ -39,7 +40,7 @@ export class Ruler implements Tool, DragUser {
     this.#panel = new Panel(shared, "Ruler", () => this.close());
     this.#panel.head.append(this.#words);
     this.#panel.body.append(this.#causes);
-    shared.view.link.on("measure", () => this.#follow());
+    shared.view.link.on("measure", () => shared.standing.quietly(() => this.#follow()));
     this.#follow();
   }
 
@@ -51,7 +52,7 @@ export class Ruler implements Tool, DragUser {
   use(): void {
     const { view } = this.shared;
     const { primary } = view.items;
-    this.#show();
+    this.stand();
     if (!primary) return view.live.say(`Ruler. ${HINT}`);
     if (this.#anchor && !isSame(this.#anchor, primary)) {
       const ends = between(this.#anchor, primary);
@@ -127,7 +128,7 @@ export class Ruler implements Tool, DragUser {
     this.#follow();
   }
 
-  #show(): void {
+  stand(): void {
     this.#panel.show();
     this.shared.view.shell.stage.classList.add("ubviz-measuring");
     this.shared.layer.add(this.#paint);
@@ -146,7 +147,7 @@ export class Ruler implements Tool, DragUser {
     if (this.#ends?.[0].ns !== a || this.#ends[1].ns !== b) {
       this.#ends = [edgeNear(this.shared.view, a, null, 0), edgeNear(this.shared.view, b, null, 0)];
     }
-    this.#show();
+    this.stand();
     void this.#explain(a, b);
   }
 

@@ -19,6 +19,7 @@ const APART = 3;
 export class Search implements Tool {
   readonly name = "Search";
   readonly key = "/";
+  readonly word = "search";
   readonly #panel: Panel;
   readonly #field = make("input", { type: "search", "aria-label": "Search", placeholder: "name, lane, microbatch …",
     autocomplete: "off", spellcheck: "false", maxlength: "200" });
@@ -44,7 +45,7 @@ export class Search implements Tool {
       this.#now();
       this.step(event.shiftKey ? -1 : 1);
     }, signal);
-    view.link.on("query", () => this.#follow());
+    view.link.on("query", () => shared.standing.quietly(() => this.#follow()));
     view.link.on("selection", () => this.#say());
     this.#follow();
   }
@@ -54,9 +55,14 @@ export class Search implements Tool {
   }
 
   use(): void {
-    this.#show();
+    this.stand();
     this.#field.focus({ preventScroll: true });
     this.#field.select();
+  }
+
+  stand(): void {
+    this.#panel.show();
+    this.shared.layer.add(this.#paint);
   }
 
   close(): void {
@@ -82,11 +88,6 @@ export class Search implements Tool {
     this.#say(item);
   }
 
-  #show(): void {
-    this.#panel.show();
-    this.shared.layer.add(this.#paint);
-  }
-
   #soon(): void {
     clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => this.#now(), SETTLED_MS);
@@ -102,7 +103,7 @@ export class Search implements Tool {
   #follow(): void {
     const query = String(this.shared.view.link.get("query") ?? "");
     if (document.activeElement !== this.#field) this.#field.value = query;
-    if (query && !this.open) this.#show();
+    if (query && !this.open) this.stand();
     if (this.open) this.#search();
   }
 

@@ -5,14 +5,19 @@ import type { Item } from "../timeline/data";
 import { revealed } from "../base/range";
 import type { Timeline } from "../timeline/timeline";
 import type { Layer } from "./layer";
+import type { Standing } from "./standing";
 
 /** One tool: a key, a place in the menu, and while it is open a panel under the stage or marks on it. */
 export interface Tool {
   readonly name: string;
   readonly key: string;
   readonly open: boolean;
+  /** What the trait `tool` calls it; one without stands open by itself. */
+  readonly word?: string;
   /** What the key and the menu do. */
   use(): void;
+  /** Open it where it is closed, and leave the focus where it is; one without does so by `use`. */
+  stand?(): void;
   close(): void;
   /** The picture was drawn anew. */
   painted?(base: boolean): void;
@@ -24,6 +29,7 @@ export interface Shared {
   /** Where panels go: under the stage, above the legend. */
   readonly dock: HTMLElement;
   readonly layer: Layer;
+  readonly standing: Standing;
 }
 
 const CROSS = "M4.5 4.5l7 7M11.5 4.5l-7 7";
@@ -34,7 +40,10 @@ export class Panel {
   readonly head = make("div.tool-head");
   readonly body = make("div.tool-body");
 
-  constructor({ dock, signal }: Shared, name: string, closed: () => void) {
+  readonly #changed: () => void;
+
+  constructor({ dock, signal, standing }: Shared, name: string, closed: () => void) {
+    this.#changed = standing.changed;
     const close = button(`Close ${name.toLowerCase()}`, "Close (Esc)", icon(CROSS));
     listen(close, "click", closed, signal);
     this.element = make("section.tool", { "aria-label": name }, make("div.tool-row", this.head, close), this.body);
@@ -48,6 +57,7 @@ export class Panel {
 
   show(): void {
     this.element.hidden = false;
+    this.#changed();
   }
 
   /** Whoever was in it is led back to the stage. */
@@ -55,6 +65,7 @@ export class Panel {
     const inside = this.element.contains(document.activeElement);
     this.element.hidden = true;
     if (inside) stage.focus({ preventScroll: true });
+    this.#changed();
   }
 }
 
