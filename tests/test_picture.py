@@ -17,6 +17,8 @@ from matplotlib.text import Text
 
 from tests.drawn import alone, drawn, empty, with_error, with_wait, without_steps
 from tests.small import recorded
+from ubviz.course import microbatches, run
+from ubviz.course.exercises.e10_hooks import repeated
 from ubviz.errors import BadArgument
 from ubviz.trace.model import Span, Trace, make_table
 from ubviz.view import Picture, picture
@@ -477,6 +479,16 @@ def test_kernels_of_one_operation_are_one_block_and_keep_their_gaps() -> None:
     assert [block.label for block in found[:4]] == ["attention", "router", "attention", "router"]
     assert [len(block.kernels) for block in found] == [12] * len(found)
     assert sum(total(block.kernels) for block in found) == sum(span.duration_ns for span in kernels)
+
+
+def test_a_flight_after_a_pause_is_another_flight() -> None:
+    def receives_its_own(k: Any) -> None:
+        k.send("dispatch")()
+        k.experts()
+
+    trace = run(microbatches(repeated(receives_its_own)))
+    flights = [span for span in trace.spans if span.cat == "transfer"]
+    assert [block.kernels for block in blocks(flights)] == [[(f.start_ns, f.end_ns)] for f in flights]
 
 
 def test_spans_that_overlap_get_rows_of_their_own() -> None:

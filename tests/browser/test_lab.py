@@ -62,6 +62,9 @@ def test_run_click_and_read_back(lab: Lab, server: Server) -> None:
     click(lab, row)
     lab.py_is("w.selection", [["spans", row]])
     assert "attention" in lab.page.get_by_role("region", name="Details").inner_text()
+    lane = lab.root().locator(".ubviz-details dt").first  # JupyterLab floats terms, a fifth of a line wide
+    assert lane.evaluate("(term) => [term.innerText, getComputedStyle(term).float]") == ["lane", "none"]
+    assert lane.bounding_box()["width"] >= 60
     [output] = lab.run_cell(1)
     assert re.search(rf"^{row}\s+spans\s+attention$", output["data"]["text/plain"], re.M)
     lab.stage().focus()

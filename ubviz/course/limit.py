@@ -7,10 +7,13 @@ calls nothing but C code for ever, or catches that exception, is out of reach, a
 
 from __future__ import annotations
 
+import codecs
 import ctypes
+import linecache
 import sys
 import threading
 import time
+import tokenize
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,8 @@ IDLE = 0.1
 """The part of a processor below which something waits, and does not work."""
 HANDS_ON = (threading.__file__, str(Path(__file__).resolve().parents[1] / "runtime"))
 """Files in which threads start and wake one another."""
+READS = (linecache.__file__, tokenize.__file__, codecs.IncrementalDecoder.decode.__code__.co_filename)
+"""Files in which a source is read: who ends there leaves it open. That takes a moment."""
 
 
 class TookTooLong(BaseException):
@@ -112,4 +117,4 @@ def _may_end(thread: threading.Thread) -> bool:
     A runtime lets all its threads go when the program of one has ended, so it is enough to end that one there.
     """
     frame = sys._current_frames().get(thread.ident or 0)
-    return frame is not None and not frame.f_code.co_filename.startswith(HANDS_ON)
+    return frame is not None and not frame.f_code.co_filename.startswith(HANDS_ON + READS)
