@@ -28,7 +28,7 @@ NPM_RUN := npm --prefix $(FRONTEND) --silent run
 help:
 	@echo "make lab        set up, say what this machine offers, open JupyterLab on the first notebook"
 	@echo "make demo       set up, run a small model unsplit, split and overlapped, and draw it"
-	@echo "make test       set up, then everything that is tested (under 15 minutes on two cores)"
+	@echo "make test       set up, then everything that is tested (about 20 minutes on two cores)"
 	@echo "make test-long  the tests that take longer"
 	@echo "make bench      what recording, import and the timeline cost, against their bounds"
 	@echo "make site       the notebooks as pages that work without a kernel, in ubviz-out/site"

@@ -48,6 +48,7 @@ def run(path: Path) -> list[Ran]:
 
     notebook = nbformat.read(path, as_version=4)
     shell = InteractiveShell.instance()
+    shell.reset()  # names and numbers of cells are those of this notebook alone
     ran = []
     for number, cell in enumerate(notebook.cells):
         tags = tuple(cell.metadata.get("tags", ()))
