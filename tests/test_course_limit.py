@@ -32,6 +32,9 @@ def endless(flag: Any) -> None:
 
 @pytest.mark.timeout(120)
 @pytest.mark.filterwarnings(
+    "ignore:Exception ignored in. <function WeakSet"
+)  # lost in a callback, and told again
+@pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnhandledThreadExceptionWarning"
 )  # Python is silent: SystemExit
 @pytest.mark.parametrize("answer", [take, endless])
